@@ -74,10 +74,10 @@ def short(a, b):
     return found[1]
 
 
-def slices_of(name, column, deciding):
-    """Lists the slices of a column: what a slice is, and which rows it has. deciding are the rows by
-    which the values and ranges are chosen."""
-    values = column[deciding].dropna()
+def slices_of(name, column):
+    """Lists the slices of a column: what a slice is, and which rows it has. The values and ranges are chosen by the rows of
+    all parts."""
+    values = column.dropna()
     numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
     missing = column.isna()
     found, kept = [], pd.Series(False, index=column.index)
@@ -157,7 +157,8 @@ def figures(rows, classes, whole):
     }
     if areas and (deviation := area_error(actual, p, ranked)) is not None:
         f['intervals']['auc_ovr_macro'] = deviation
-    f['classes'] = [((actual == k).mean(), (predicted == k).mean()) for k in range(len(classes))]
+    f['classes'] = [((actual == k).mean(), (predicted == k).mean(), (predicted[actual == k] == k).mean() if k in seen else None)
+                    for k in range(len(classes))]
     return f
 
 
@@ -179,19 +180,20 @@ def differences(what, got, want, models):
                 if not interval['low'] - same <= got[figure] <= interval['high'] + same:
                     found.append(f'{what}: {figure} {got[figure]} is not in its interval {interval}')
         elif name == 'classes':
-            for c, (prevalence, predicted) in zip(got[name], value):
+            for c, (prevalence, predicted, recall) in zip(got[name], value):
                 near(c['class'] + ' prevalence', c['prevalence'], prevalence)
                 near(c['class'] + ' predicted', c['predicted'], predicted)
+                near(c['class'] + ' recall', c.get('recall'), recall)
         else:
             near(name, got[name], value)
     return found
 
 
-def judge_part(part, stated, rows, deciding, names, classes, inside, models):
+def judge_part(part, stated, rows, names, classes, inside, models):
     """Compares the slices of a part with those of pandas."""
     found, at = [], 0
     for name in names:
-        for what, member in slices_of(name, rows[name], deciding):
+        for what, member in slices_of(name, rows[name]):
             own = rows[member & inside]
             if not len(own):
                 continue
@@ -233,16 +235,14 @@ def judge(name, binary, folder, models):
     rows = pd.read_parquet(os.path.join(out + '-scored', 'rows.parquet'))
     metrics, classes = (json.load(open(os.path.join(out, f))) for f in ('metrics.json', 'tree.json'))
     classes = classes['label']['classes']
-    train = rows['part_of_row'] == 'train'
     found, count = [], 0
     for part in ('train', 'validation', 'test'):
-        differ, n = judge_part(part, metrics[part]['slices'], rows, train, names, classes, rows['part_of_row'] == part,
-                               models)
+        differ, n = judge_part(part, metrics[part]['slices'], rows, names, classes, rows['part_of_row'] == part, models)
         found, count = found + differ, count + n
     test = rows[rows['part_of_row'] == 'test']
     every = pd.Series(True, index=test.index)
     stated = json.load(open(out + '-metrics.json'))['test']['slices']
-    differ, n = judge_part('evaluate', stated, test, every, names, classes, every, models)
+    differ, n = judge_part('evaluate', stated, test, names, classes, every, models)
     for text in (found + differ)[:20]:
         print('DIFFERS', text)
     print(f'{name}, models {models}: {"FAIL" if found or differ else "ok"}: {len(names)} columns, {count} slices of '

@@ -186,7 +186,6 @@ func scoringSlicer(
 		return nil, nil //nolint:nilnil // no slices are asked for
 	}
 	all := *spec
-	all.Shares = dataset.Shares{dataset.Train: 1}
 	if spec.Units != nil {
 		all.Units = &[dataset.Parts]dataset.WeightUnit{dataset.Train: spec.Units[dataset.Test]}
 	}

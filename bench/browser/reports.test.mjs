@@ -82,13 +82,14 @@ for (const name of names) {
     const { page, faults } = await opened(report(name));
     const count = () => page.$$eval("#lines [data-node]", (list) => list.length);
     const before = await count();
-    const visible = () => page.$$eval("#lines summary, #lines .row", (list) => list.filter((e) => e.checkVisibility()).length);
+    const visible = () => page.$$eval("#lines .card", (list) => list.filter((e) => e.checkVisibility()).length);
+    const open = () => page.$eval("#lines > li > .card > .asks", (e) => e.getAttribute("aria-expanded"));
     await page.click("#close");
-    assert.equal(await page.$eval("#lines > details", (e) => e.open), false);
+    assert.equal(await open(), "false");
     assert.equal(await visible(), 1);
-    await page.focus("#lines > details > summary");
+    await page.focus("#lines > li > .card > .asks");
     await page.keyboard.press("Enter");
-    assert.equal(await page.$eval("#lines > details", (e) => e.open), true);
+    assert.equal(await open(), "true");
     assert.ok(await visible() >= 3);
     await page.click("#open");
     assert.ok(await count() >= before);
@@ -117,6 +118,82 @@ for (const name of names) {
     await page.close();
   });
 
+  if (name !== "made-up") test(`${name}: the mark of a tree is in the picture of the frontier`, async () => {
+    const { page, faults } = await opened(report(name));
+    const out = await page.evaluate(() => {
+      const frame = document.querySelector("#chart svg").dataset;
+      const slider = document.querySelector("#budget");
+      const out = [];
+      for (let k = 0; k <= Number(slider.max); k++) {
+        slider.value = k;
+        slider.dispatchEvent(new Event("input"));
+        const [x, y] = ["cx", "cy"].map((key) => Number(document.querySelector("#chart .now").getAttribute(key)));
+        const within = x >= frame.left - 0.1 && x <= Number(frame.right) + 0.1 && y >= frame.top - 0.1 && y <= Number(frame.bottom) + 0.1;
+        if (!within || /AUC -/.test(document.querySelector("#change").textContent)) out.push([k, x, y]);
+      }
+      return out;
+    });
+    assert.deepEqual(out, []);
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+
+  test(`${name}: the sentences, and the slider over the thresholds`, async () => {
+    const { page, faults } = await opened(report(name));
+    const sentences = await page.$$eval("#short .brief li", (list) => list.map((e) => e.textContent));
+    assert.ok(sentences.length >= 4 && sentences.length <= 5, sentences.join("\n"));
+    for (const s of sentences) assert.match(s, /^\S.*\.$/);
+    if (await page.$("#threshold")) {
+      const figures = () => page.evaluate(() => {
+        const [of, all, found, missed, alarms] = document.querySelector("#decision").textContent
+          .match(/of ([\d,]+) rows, ([\d,]+) are .*: ([\d,]+) found, ([\d,]+) missed, ([\d,]+) false/).slice(1).map((n) => Number(n.replaceAll(",", "")));
+        return { of, all, found, missed, alarms };
+      });
+      const [, said] = sentences;
+      const own = await figures();
+      if (/as the tree decides/.test(await text(page, "#decision")) && !/fewer/.test(said)) {
+        assert.deepEqual(said.match(/finds ([\d,]+) of them, misses ([\d,]+) and raises ([\d,]+)/).slice(1).map((n) => Number(n.replaceAll(",", ""))),
+          [own.found, own.missed, own.alarms]);
+      }
+      await page.focus("#threshold");
+      await page.keyboard.press("Home");
+      let before = await figures();
+      for (let k = 0; k < 3; k++) {
+        await page.keyboard.press("ArrowRight");
+        const now = await figures();
+        assert.ok(now.found >= before.found - 1 && now.alarms >= before.alarms - 1 && now.found + now.missed === now.all);
+        before = now;
+      }
+      await page.keyboard.press("End");
+      const all = await figures();
+      assert.ok(all.missed === 0 && all.found + all.alarms === all.of, "at the lowest threshold all rows are called");
+      assert.match(await page.$eval("#threshold", (e) => e.getAttribute("aria-valuetext")), /found/);
+    }
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+
+  test(`${name}: decimal commas are read, and values far outside are said to be so`, async () => {
+    const { page, faults } = await opened(report(name));
+    const answered = await page.evaluate(() => {
+      const by = (id) => document.getElementById(id);
+      while (by("value")?.tagName === "SELECT") by("form").requestSubmit();
+      if (!by("value")) return null;
+      by("value").value = "1,234";
+      by("form").requestSubmit();
+      const refused = by("fault").textContent;
+      by("value").value = "987654321,5";
+      by("form").requestSubmit();
+      return [refused, by("answered").textContent];
+    });
+    if (answered) {
+      assert.match(answered[0], /thousands or decimals/);
+      assert.match(answered[1], /987654321,5, far outside the values of training/);
+    }
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+
   test(`${name}: the path of a row lights up when the page opens`, async () => {
     const rows = JSON.parse(readFileSync(join(REPORT_RUNS, `${name}.json`), "utf8"));
     const { page, faults } = await opened(report(name, "--row", `${rows.file}:0`));
@@ -124,7 +201,11 @@ for (const name of names) {
     const way = await page.$$eval("#row tbody tr td:first-child", (list) => list.map((e) => Number(e.textContent)));
     assert.deepEqual(lit.slice(0, -1), way);
     assert.equal(lit.at(-1), rows.rows[0].leaf);
-    assert.ok(await page.$eval("#lines .lit:last-child, #lines .row.lit", (e) => e.checkVisibility()));
+    assert.ok(await page.$$eval("#lines .lit > .card", (list) => list.at(-1).checkVisibility()));
+    const colour = (selector) => page.$$eval(selector, (list) => [...new Set(list.map((e) => getComputedStyle(e).borderTopColor))]);
+    const [on, off] = [await colour("#lines .lit > .card"), await colour("#lines li:not(.lit) > .card")];
+    assert.ok(on.length === 1 && !off.includes(on[0]), "cards beside the path are coloured as those on it");
+    assert.deepEqual(await page.$$eval("main > section", (list) => list[0].id), "row");
     assert.deepEqual(faults, []);
     await page.close();
   });

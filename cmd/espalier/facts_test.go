@@ -90,7 +90,7 @@ func TestFacts(t *testing.T) {
 			"classes",
 			[]string{"--class_weights", "balanced", "--priors", "a=0.9,b=0.1"},
 			nil,
-			[]string{byPlace, byDeLong, byValidation, merit, "rows weigh a: ", "for classes as frequent as a: 0.9, b: 0.1"},
+			[]string{byPlace, byDeLong, byValidation, merit, "Rows weigh a: ", "for classes as frequent as a: 0.9, b: 0.1"},
 			nil,
 		},
 		{
@@ -130,7 +130,7 @@ func TestFacts(t *testing.T) {
 			for medium, text := range map[string]string{"card": card, "page": page} {
 				for _, want := range c.wants {
 					if medium == "card" {
-						want = strings.TrimPrefix(want, "rows weigh ")
+						want = strings.TrimPrefix(want, "Rows weigh ")
 					}
 					if !strings.Contains(text, want) {
 						t.Errorf("the %s lacks %q:\n%s", medium, want, facts(text))

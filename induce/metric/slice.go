@@ -55,6 +55,7 @@ type SliceClass struct {
 	Class      string   `json:"class"`
 	Prevalence *float64 `json:"prevalence" jsonschema:"nullable"` // share of the rows whose class it is
 	Predicted  *float64 `json:"predicted" jsonschema:"nullable"`  // share of the rows that are predicted as this class
+	Recall     *float64 `json:"recall,omitempty"`                 // share of the rows of the class that are predicted as it; absent without such rows
 }
 
 // RowsOf describes the rows that have this code of a feature.
@@ -98,7 +99,7 @@ func NewSlice(rows SliceRows, m *Metrics, whole int64) Slice {
 		for _, row := range m.Confusion {
 			predicted += row[c]
 		}
-		s.Classes = append(s.Classes, SliceClass{m.PerClass[c].Class, m.PerClass[c].Prevalence, ratio(predicted, m.Weight)})
+		s.Classes = append(s.Classes, SliceClass{m.PerClass[c].Class, m.PerClass[c].Prevalence, ratio(predicted, m.Weight), m.PerClass[c].Recall})
 	}
 	return s
 }

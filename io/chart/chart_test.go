@@ -39,7 +39,7 @@ func frontierOf(points int, unit string) *runfolder.Frontier {
 			Tree: runfolder.FrontierTree(i), Algorithm: tree.Algorithm{CostUnit: unit},
 			Complexity: tree.Complexity{ExpectedCost: float64(i * i), Leaves: i + 1},
 			Validation: metric.Judgement{AUC: defined(auc), Interval: &metric.Interval{Low: auc - 0.1, High: min(1, auc+0.1)}},
-			Test:       metric.Judgement{AUC: defined(auc - 0.02)}, Selected: i == points/2,
+			Test:       metric.Judgement{AUC: defined(auc - 0.02)}, Merit: auc, Selected: i == points/2,
 		})
 	}
 	return f
@@ -199,7 +199,7 @@ func TestFrame(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, s := range frame.Spots {
-		auc := frame.YMin
+		auc := *f.Points[i].Test.AUC
 		if a := f.Points[i].Validation.AUC; a != nil {
 			auc = *a
 			circle := fmt.Sprintf(`cx="%g" cy="%g" r="4"`, round(s.X), round(s.Y))
@@ -215,6 +215,78 @@ func TestFrame(t *testing.T) {
 		if s.X < frame.Left || s.X > frame.Right || s.Y < frame.Top-1e-9 || s.Y > frame.Bottom+1e-9 {
 			t.Errorf("point %d at %v lies outside of %v", i, s, *frame)
 		}
+	}
+}
+
+// TestDearTrees: trees that cost many times as much and are not better do not squeeze the others; they are said in words, and
+// their spots are at the end of the axis. The run's tree is always drawn.
+func TestDearTrees(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(f *runfolder.Frontier)
+		end    float64 // cost at the end of the axis
+		says   string
+	}{
+		{"none", func(*runfolder.Frontier) {}, 81, ""},
+		{"two dear ones", func(f *runfolder.Frontier) {
+			for i, cost := range []float64{900, 1000} {
+				p := f.Points[9]
+				p.Tree, p.ExpectedCost, p.Merit = runfolder.FrontierTree(10+i), cost, p.Merit-0.01
+				f.Points = append(f.Points, p)
+			}
+		}, 81, "not drawn: 2 trees that cost 900 to 1000"},
+		{"the last one is the run's", func(f *runfolder.Frontier) {
+			f.Points[5].Selected, f.Points[9].Selected = false, true
+			f.Points[9].ExpectedCost, f.Points[9].Merit = 1000, 0.1
+		}, 1000, ""},
+		{"a limit", func(f *runfolder.Frontier) { f.Limits.ExpectedCost = 90 }, 90, "limit 90"},
+		{"a far limit", func(f *runfolder.Frontier) { f.Limits.ExpectedCost = 900 }, 81, "the limit, 900, is above"},
+	} {
+		f := frontierOf(10, "")
+		c.change(f)
+		p, err := chart.Frontier(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := p.SVG(&b, 0); err != nil {
+			t.Fatal(err)
+		}
+		pagetest.CheckPicture(t, c.name, b.String())
+		frame := p.Frame()
+		if math.Abs(frame.XMax-c.end*1.03) > 1e-9 || !strings.Contains(b.String(), c.says) {
+			t.Errorf("%s: the axis ends at %v, want %v and %q", c.name, frame.XMax, c.end*1.03, c.says)
+		}
+		for i, s := range frame.Spots {
+			if s.X < frame.Left || s.X > frame.Right || s.Y < frame.Top-1e-9 || s.Y > frame.Bottom+1e-9 {
+				t.Errorf("%s: point %d at %v lies outside of %v", c.name, i, s, *frame)
+			}
+		}
+	}
+}
+
+// TestFolds: without validation rows the AUC on the folds is drawn, and the mark of a tree is at it.
+func TestFolds(t *testing.T) {
+	f := frontierOf(5, "")
+	for i := range f.Points {
+		f.Points[i].Folds, f.Points[i].Validation = defined(0.6+0.05*float64(i)), metric.Judgement{}
+	}
+	p, err := chart.Frontier(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := p.SVG(&b, 0); err != nil {
+		t.Fatal(err)
+	}
+	pagetest.CheckPicture(t, "folds", b.String())
+	for i, s := range p.Frame().Spots {
+		if want := p.Frame().At(f.Points[i].ExpectedCost, *f.Points[i].Folds); s != want {
+			t.Errorf("point %d at %v, want %v", i, s, want)
+		}
+	}
+	if !strings.Contains(b.String(), "folds of the training rows") || strings.Contains(b.String(), "validation rows") {
+		t.Error("the legend does not name the folds")
 	}
 }
 

@@ -31,6 +31,9 @@ func checkFrontier(points []runfolder.Point) error {
 		if !within(p.ExpectedCost, 0, greatest) {
 			return fmt.Errorf("%s: point %d: cost %v: want 0 or more; the file is damaged", runfolder.FrontierName, i, p.ExpectedCost)
 		}
+		if err := checkShare(runfolder.FrontierName, fmt.Sprintf("point %d: AUC on the folds", i), p.Folds); err != nil {
+			return err
+		}
 		for _, part := range []*metric.Judgement{&p.Validation, &p.Test} {
 			what := fmt.Sprintf("point %d: AUC", i)
 			err := checkShare(runfolder.FrontierName, what, part.AUC)

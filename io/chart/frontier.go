@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -15,22 +16,28 @@ import (
 // frontierChart is the picture of a frontier.
 type frontierChart struct {
 	points []runfolder.Point
-	costs  []float64 // by point
-	order  []int     // positions of the points, by ascending cost
-	faint  []bool    // by point: a cheaper one has at least its AUC on validation rows
-	chosen int       // point of the run's tree; -1 if absent
-	radius float64   // of marks
+	costs  []float64  // by point
+	judged []*float64 // by point: AUC on the validation rows or, where the run has none, on the folds
+	folds  bool       // whether judged is the AUC on the folds
+	order  []int      // positions of the drawn points, by ascending cost
+	dear   []int      // positions of the points beyond the axis, by ascending cost
+	faint  []bool     // by point: a cheaper one has at least its judged AUC
+	chosen int        // point of the run's tree; -1 if absent
+	limit  float64    // limit of the expected cost; 0: none
+	far    bool       // whether the limit is far beyond all trees, and not drawn
+	radius float64    // of marks
 }
 
-// Frontier draws the AUC of a frontier's trees over their cost: on validation rows and on test
-// rows, with 95 % intervals. The run's tree is marked; dominated trees are faint. The Spots of its
-// Frame are the marks for validation rows, by point; a tree without an AUC has its mark on the
-// axis. The error describes what the frontier lacks.
+// Frontier draws the AUC of a frontier's trees over their cost: on validation rows, or on the folds if no validation rows
+// define it, and on test rows, with 95 % intervals. The run's tree and the limit of the cost are marked; dominated trees are
+// faint. The axis of costs ends behind the last tree that is better than cheaper ones: a note names more expensive trees. The Spots of its
+// Frame are the marks of the judged AUC, by point, of a tree beyond the axis at its end; a tree without that AUC has its
+// spot at its AUC on test rows, or else on the axis. The error describes what the frontier lacks.
 func Frontier(f *runfolder.Frontier) (*Picture, error) {
 	if err := checkFrontier(f.Points); err != nil {
 		return nil, err
 	}
-	c := newFrontierChart(f.Points)
+	c := newFrontierChart(f)
 	low, high := c.span()
 	if math.IsInf(low, 0) {
 		return nil, fmt.Errorf("the frontier has %d trees and no AUC: validation or test rows of two classes or more "+
@@ -41,42 +48,54 @@ func Frontier(f *runfolder.Frontier) (*Picture, error) {
 		label += ", in " + textview.Name(a.CostUnit)
 	}
 	dearest := c.costs[c.order[len(c.order)-1]]
+	if !c.far {
+		dearest = max(dearest, c.limit)
+	}
 	if dearest == 0 {
 		dearest = 1
 	}
 	p := &Picture{Title: "AUC of the frontier's trees by what they cost", Height: 400, Legend: c.legend()}
 	p.Words = c.summary()
 	p.Notes = []string{p.Words}
+	if text := c.beyond(); text != "" {
+		p.Words += "; " + text
+		p.Notes = append(p.Notes, text)
+	}
 	axes := NewAxes(p.area(), newAxis(label, 0, float64(dearest*1.03), 10), newAxis("AUC", low, high, 9))
 	p.frame = &axes.Frame
 	for i := range c.points {
-		auc := low
-		if a := c.points[i].Validation.AUC; a != nil {
-			auc = *a
-		}
-		p.frame.Spots = append(p.frame.Spots, p.frame.At(c.costs[i], auc))
+		auc := *cmp.Or(c.judged[i], c.points[i].Test.AUC, &low)
+		p.frame.Spots = append(p.frame.Spots, p.frame.At(min(c.costs[i], p.frame.XMax), min(max(auc, low), high)))
 	}
 	p.Draw = func(on *svg.Canvas, _ svg.Box) {
 		axes.Draw(on)
+		c.limits(on, p.frame)
 		c.intervals(on, p.frame)
 		c.marks(on, p.frame)
 	}
 	return p, nil
 }
 
-func newFrontierChart(points []runfolder.Point) *frontierChart {
-	c := &frontierChart{points: points, faint: make([]bool, len(points)), chosen: -1, radius: 4}
+func newFrontierChart(f *runfolder.Frontier) *frontierChart {
+	points := f.Points
+	c := &frontierChart{points: points, faint: make([]bool, len(points)), chosen: -1, limit: f.Limits.ExpectedCost, radius: 4}
+	c.folds = !slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.Validation.AUC != nil })
 	for i := range points {
 		c.costs = append(c.costs, points[i].ExpectedCost)
+		c.judged = append(c.judged, points[i].Validation.AUC)
+		if c.folds {
+			c.judged[i] = points[i].Folds
+		}
 		c.order = append(c.order, i)
 		if points[i].Selected {
 			c.chosen = i
 		}
 	}
 	slices.SortStableFunc(c.order, func(i, j int) int { return cmp.Compare(c.costs[i], c.costs[j]) })
+	c.cutDear()
 	best := math.Inf(-1)
 	for _, i := range c.order {
-		auc := points[i].Validation.AUC
+		auc := c.judged[i]
 		c.faint[i] = auc != nil && *auc <= best
 		if auc != nil {
 			best = max(best, *auc)
@@ -91,10 +110,88 @@ func newFrontierChart(points []runfolder.Point) *frontierChart {
 	return c
 }
 
+// earns is the AUC by which a tree is better than all cheaper ones, so that the axis reaches it.
+const earns = 0.001
+
+// stretch is how many times as long the axis may become to reach trees that earn less.
+const stretch = 1.25
+
+// cutDear takes the points from the order that would squeeze the other points: points far beyond the last tree that earns
+// something, the run's tree, and the limit.
+func (c *frontierChart) cutDear() {
+	if len(c.order) == 0 {
+		return
+	}
+	end := 0.0
+	best := math.Inf(-1)
+	for _, i := range c.order {
+		auc := c.points[i].ExpectedAUC()
+		if auc == nil {
+			auc = c.points[i].Test.AUC
+		}
+		if i == c.chosen || auc != nil && *auc >= best+earns {
+			end = max(end, c.costs[i])
+		}
+		if auc != nil {
+			best = max(best, *auc)
+		}
+	}
+	if dearest := c.costs[c.order[len(c.order)-1]]; c.limit <= float64(stretch*dearest) {
+		end = max(end, c.limit)
+	} else {
+		c.far = true
+	}
+	at := slices.IndexFunc(c.order, func(i int) bool { return c.costs[i] > float64(stretch*end) })
+	if at > 0 {
+		c.dear = c.order[at:]
+		c.order = slices.Clip(c.order[:at])
+	}
+}
+
+// beyond describes the trees and the limit that are not drawn; empty if all are.
+func (c *frontierChart) beyond() string {
+	switch {
+	case c.far:
+		return fmt.Sprintf("the limit, %.4g, is above the cost of all trees", c.limit)
+	case len(c.dear) == 0:
+		return ""
+	}
+	least := c.costs[c.dear[0]]
+	most := c.costs[c.dear[len(c.dear)-1]]
+	if len(c.dear) == 1 {
+		return fmt.Sprintf("not drawn: a tree that costs %.4g, not better than cheaper ones by %v of AUC", most, earns)
+	}
+	return fmt.Sprintf("not drawn: %d trees that cost %.4g to %.4g, not better than cheaper ones by %v of AUC", len(c.dear), least, most, earns)
+}
+
+// limits draws the limit of the cost, if there is one.
+func (c *frontierChart) limits(on *svg.Canvas, f *Frame) {
+	if c.limit == 0 || c.far {
+		return
+	}
+	top := f.At(c.limit, f.YMax)
+	on.Lines(svg.Line(svg.Ink, 1, 6, 4), f.At(c.limit, f.YMin), top)
+	words := small()
+	text := fmt.Sprintf("limit %.4g", c.limit)
+	at := top.Plus(limitGap, svg.TickSize)
+	if at.X+words.Width(text) > f.Right {
+		words = aligned(words, svg.Right)
+		at.X -= 2 * limitGap
+	}
+	on.Text(words, at, text)
+}
+
+// limitGap is the space between the line of a limit and its text.
+const limitGap = 5
+
 // span returns the ends of the vertical axis; infinite ones without any AUC.
 func (c *frontierChart) span() (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
-	for i := range c.points {
+	for _, i := range c.order {
+		if auc := c.judged[i]; auc != nil {
+			low = min(low, *auc)
+			high = max(high, *auc)
+		}
 		for _, part := range []*metric.Judgement{&c.points[i].Validation, &c.points[i].Test} {
 			if part.AUC == nil {
 				continue
@@ -129,13 +226,19 @@ func (c *frontierChart) legend() []Entry {
 		return slices.ContainsFunc(c.points, func(p runfolder.Point) bool { return part(&p) != nil })
 	}
 	var list []Entry
-	if measured(func(p *runfolder.Point) *float64 { return p.Validation.AUC }) {
+	words := "validation rows, with 95 % intervals"
+	if c.folds {
+		words = "folds of the training rows"
+	}
+	if slices.ContainsFunc(c.judged, func(auc *float64) bool { return auc != nil }) {
 		list = append(list, Entry{func(on *svg.Canvas, left svg.Point) {
 			area := svg.Box{Left: left.X, Top: left.Y - 5, Right: left.X + SignWidth, Bottom: left.Y + 5}
-			on.Rect(svg.Area(validationColour).Pale(bandOpacity), area, 0)
+			if !c.folds {
+				on.Rect(svg.Area(validationColour).Pale(bandOpacity), area, 0)
+			}
 			on.Lines(validationLine(), left, left.Plus(SignWidth, 0))
 			on.Circle(svg.Area(validationColour), left.Plus(SignWidth/2, 0), 4)
-		}, "validation rows, with 95 % intervals"})
+		}, words})
 	}
 	if measured(func(p *runfolder.Point) *float64 { return p.Test.AUC }) {
 		list = append(list, Entry{func(on *svg.Canvas, left svg.Point) {
@@ -154,7 +257,7 @@ func (c *frontierChart) legend() []Entry {
 	if slices.Contains(c.faint, true) {
 		list = append(list, Entry{func(on *svg.Canvas, left svg.Point) {
 			on.Circle(svg.Area(validationColour).Pale(faintOpacity), left.Plus(SignWidth/2, 0), 4)
-		}, "a cheaper tree is as good on validation rows"})
+		}, "a cheaper tree is as good on " + strings.Split(words, ",")[0]})
 	}
 	return list
 }
@@ -180,7 +283,7 @@ func (c *frontierChart) intervals(on *svg.Canvas, f *Frame) {
 			on.Lines(svg.Line(colour, 1).Pale(0.6), low.Plus(shift, 0), high.Plus(shift, 0))
 		}
 	}
-	few := len(c.points) <= maxWhiskers
+	few := len(c.order) <= maxWhiskers
 	var lows, highs []svg.Point
 	for _, i := range c.order {
 		validation := &c.points[i].Validation
@@ -207,7 +310,7 @@ func (c *frontierChart) intervals(on *svg.Canvas, f *Frame) {
 func (c *frontierChart) marks(on *svg.Canvas, f *Frame) {
 	var validation, test []svg.Point
 	for _, i := range c.order {
-		if auc := c.points[i].Validation.AUC; auc != nil && !c.faint[i] {
+		if auc := c.judged[i]; auc != nil && !c.faint[i] {
 			validation = append(validation, f.At(c.costs[i], *auc))
 		}
 		if auc := c.points[i].Test.AUC; auc != nil {
@@ -224,18 +327,16 @@ func (c *frontierChart) marks(on *svg.Canvas, f *Frame) {
 // mark draws the marks of a tree.
 func (c *frontierChart) mark(on *svg.Canvas, f *Frame, point int) {
 	p := &c.points[point]
-	around := p.Validation.AUC // where the ring is
+	around := cmp.Or(c.judged[point], p.Test.AUC) // where the ring is
 	if p.Test.AUC != nil {
 		on.Triangle(svg.Area(testColour), f.At(c.costs[point], *p.Test.AUC), c.radius)
 	}
-	if p.Validation.AUC == nil {
-		around = p.Test.AUC
-	} else {
+	if auc := c.judged[point]; auc != nil {
 		style := svg.Area(validationColour)
 		if c.faint[point] {
 			style = style.Pale(faintOpacity)
 		}
-		on.Circle(style, f.At(c.costs[point], *p.Validation.AUC), c.radius)
+		on.Circle(style, f.At(c.costs[point], *auc), c.radius)
 	}
 	if point == c.chosen && around != nil {
 		on.Circle(ring(), f.At(c.costs[point], *around), 9)
@@ -245,8 +346,12 @@ func (c *frontierChart) mark(on *svg.Canvas, f *Frame, point int) {
 // tip describes the cost and the quality of a tree.
 func (c *frontierChart) tip(point int) string {
 	p := &c.points[point]
-	return fmt.Sprintf("tree %s: cost %.4g, %d leaves, depth %d\nvalidation AUC %s\ntest AUC %s", textview.Number(p.Tree),
+	text := fmt.Sprintf("tree %s: cost %.4g, %d leaves, depth %d\nvalidation AUC %s\ntest AUC %s", textview.Number(p.Tree),
 		c.costs[point], p.Leaves, p.Depth, partOf(&p.Validation), partOf(&p.Test))
+	if p.Folds != nil {
+		text += fmt.Sprintf("\nAUC on the folds %.4f", *p.Folds)
+	}
+	return text
 }
 
 // partOf writes an area with its interval.
@@ -262,7 +367,8 @@ func partOf(p *metric.Judgement) string {
 
 // summary describes the picture in a sentence.
 func (c *frontierChart) summary() string {
-	first, last := c.costs[c.order[0]], c.costs[c.order[len(c.order)-1]]
+	first := c.costs[c.order[0]]
+	last := c.costs[append(c.order, c.dear...)[len(c.points)-1]]
 	text := fmt.Sprintf("%d trees that cost %.4g to %.4g", len(c.points), first, last)
 	if c.chosen < 0 {
 		return text
@@ -271,6 +377,8 @@ func (c *frontierChart) summary() string {
 	text += fmt.Sprintf("; the run's tree %s: cost %.4g, %d leaves", textview.Number(p.Tree), c.costs[c.chosen], p.Leaves)
 	if p.Validation.AUC != nil {
 		text += fmt.Sprintf(", validation AUC %.4f", *p.Validation.AUC)
+	} else if p.Folds != nil {
+		text += fmt.Sprintf(", AUC on the folds %.4f", *p.Folds)
 	}
 	if p.Test.AUC != nil {
 		text += fmt.Sprintf(", test AUC %.4f", *p.Test.AUC)

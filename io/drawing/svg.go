@@ -24,7 +24,12 @@ func note() *svg.Text      { return &svg.Text{Colour: svg.Soft} }
 func plain() *svg.Text     { return &svg.Text{} }
 
 // SVG writes a drawing of the tree as a self-contained SVG document.
-func SVG(w io.Writer, t *Tree) error {
+func SVG(w io.Writer, t *Tree) error { return write(w, t, false) }
+
+// Bare writes a drawing of the tree for a page that has the style of pictures, svg.CSS.
+func Bare(w io.Writer, t *Tree) error { return write(w, t, true) }
+
+func write(w io.Writer, t *Tree, bare bool) error {
 	c := new(svg.Canvas)
 	p := Layout(t)
 	legend := t.legend()
@@ -40,7 +45,7 @@ func SVG(w io.Writer, t *Tree) error {
 		}
 	}
 	return c.Write(w, &svg.Document{
-		Title: t.Title, Width: max(p.Width, t.headWidth(legend)) + 2*margin, Height: top + p.Height + margin,
+		Bare: bare, Title: t.Title, Width: max(p.Width, t.headWidth(legend)) + 2*margin, Height: top + p.Height + margin,
 	})
 }
 

@@ -35,7 +35,7 @@ func share(t *tree.Tree, node int) float64 {
 
 func (f *facts) whatItCosts() answered {
 	a := answered{ID: "cost", Question: "What does a row cost?"}
-	expected := f.Tree.Complexity.ExpectedCost
+	expected := *cmp.Or(f.metrics.ExpectedCost, &f.Tree.Complexity.ExpectedCost)
 	most := f.Tree.Complexity.MaxCost
 	a.Short = fmt.Sprintf("%s on average, %s at most", f.cost(expected), f.cost(most))
 	text := fmt.Sprintf("A training row is asked %s questions on average and %d at most.", short(f.Tree.Complexity.ExpectedTests),
@@ -44,8 +44,9 @@ func (f *facts) whatItCosts() answered {
 		text += fmt.Sprintf(" Half of the training rows pay at most %s, and 90\u00a0%% pay at most %s.", f.cost(half), f.cost(nine))
 	}
 	a.Text = append(a.Text, text)
-	if c := f.metrics.ExpectedCost; c != nil && f.part != "train" {
-		a.Text = append(a.Text, fmt.Sprintf("The %s rows pay %s on average.", f.part, f.cost(*c)))
+	if f.metrics.ExpectedCost != nil && f.part != "train" {
+		a.Text = append(a.Text, fmt.Sprintf("The training rows pay %s on average, the %s rows %s.", f.cost(f.Tree.Complexity.ExpectedCost),
+			f.part, f.cost(expected)))
 	}
 	return a
 }

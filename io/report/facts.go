@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -21,21 +20,17 @@ import (
 type facts struct {
 	*runfolder.Run
 
-	part     string            // the rows on which the tree is measured
-	metrics  *metric.Metrics   // metrics on these rows
-	points   []runfolder.Point // points of the frontier
-	chosen   int
-	settings *table // by flag
+	part     string          // the rows on which the tree is measured
+	metrics  *metric.Metrics // metrics on these rows
+	interest int             // the class of interest; -1: none
+	settings *table          // by flag
 }
 
 // newFacts collects the facts of a run.
 func newFacts(r *runfolder.Run) (*facts, error) {
-	f := &facts{Run: r, chosen: -1}
+	shown, _ := textview.Interested(r.Tree)
+	f := &facts{Run: r, interest: shown.Label.Positive()}
 	f.part, f.metrics = r.Metrics.Best()
-	if r.Frontier != nil {
-		f.points = r.Frontier.Points
-		f.chosen = slices.IndexFunc(f.points, func(p runfolder.Point) bool { return p.Selected })
-	}
 	var err error
 	f.settings, err = settings(r.Manifest)
 	return f, err
@@ -89,7 +84,7 @@ func (f *facts) title() string {
 func (f *facts) lead() string {
 	c := &f.Tree.Complexity
 	return fmt.Sprintf("A decision tree with %s and %s, which asks %s questions a row on average.",
-		count(c.Leaves, "leaf", "leaves"), count(c.Depth, "level", "levels"), short(c.ExpectedTests))
+		count(c.Leaves, "leaf", "leaves"), count(c.Depth, "level", "levels"), short(*cmp.Or(f.metrics.ExpectedTests, &c.ExpectedTests)))
 }
 
 // count writes a number of things.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/io/chart"
+	"github.com/espalier-ml/espalier/io/drawing"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/svg"
 	"github.com/espalier-ml/espalier/io/textview"
@@ -51,11 +52,11 @@ type page struct {
 	Data                     template.JS
 	Chart                    template.HTML // picture of the frontier
 	ROC, Calibration, Uses   template.HTML
+	Drawing                  template.HTML // first levels of the tree, for readers without scripts
 	Slices                   *table
 	SlicesNote               string
+	Brief                    []said
 	Choice, Quality          []string // sentences of the first screen
-	Outline                  string   // drawing of the tree
-	Budgets                  *table
 	Answers                  []answered
 	Next                     []next
 	Notes                    []string
@@ -66,6 +67,7 @@ type page struct {
 	OperatingPoints          string // what Operating is about
 	Confusions               string
 	Features, Points, Depths *table
+	Alternatives             *table // trees with another first question
 	Importance               string // description of the table of features
 	Previous                 *previous
 	Settings, Inputs         *table
@@ -119,8 +121,8 @@ func newPage(c *Content, room int) (*page, error) {
 		Mark: Mark, Title: facts.title(), Lead: facts.lead(), StyleHash: hashOf(style),
 		Style:  template.CSS(style),                         //nolint:gosec // the style is the package's own
 		Script: template.JS(code), ScriptHash: hashOf(code), //nolint:gosec // the script is the package's own
-		Data:    template.JS(encoded), //nolint:gosec // json.Marshal escapes <, > and &
-		Chart:   frontier,
+		Data:  template.JS(encoded), //nolint:gosec // json.Marshal escapes <, > and &
+		Chart: frontier, Brief: facts.brief(),
 		Answers: facts.answers(), Next: nextSteps(), Notes: facts.notes(),
 		Parts: newTable(textview.FiguresTable(c.Run.Metrics.Parts())), Bins: facts.calibration(),
 		Settings: facts.settings, Inputs: facts.inputs(), Facts: textview.Facts(c.Run, textview.Name),
@@ -130,7 +132,7 @@ func newPage(c *Content, room int) (*page, error) {
 	part, m := c.Run.Metrics.Best()
 	if t, note := textview.SlicesTable(m); t != nil {
 		p.Slices = newTable(t)
-		p.SlicesNote = note
+		p.SlicesNote = upper(note)
 	}
 	if t, confusions := textview.ClassTable("class ("+part+")", m); t != nil {
 		p.Classes = newTable(t)
@@ -138,7 +140,7 @@ func newPage(c *Content, room int) (*page, error) {
 	}
 	if t, what := textview.OperatingTable(c.Run.Tree, m, part, true); t != nil {
 		p.Operating = newTable(t)
-		p.OperatingPoints = what
+		p.OperatingPoints = upper(what)
 	}
 	if i := c.Run.Importance; i != nil && len(i.Features) > 0 {
 		p.Features, p.Importance = newTable(textview.FeaturesTable(i.Features, maxFeatures)), facts.importance()
@@ -146,12 +148,21 @@ func newPage(c *Content, room int) (*page, error) {
 	}
 	if f := c.Run.Frontier; f != nil {
 		p.Trees, p.Points = len(f.Points), newTable(textview.PointsTable(outlined(c.Run, maxListed).Frontier))
+		p.Alternatives = facts.alternatives()
 	}
 	view := &textview.View{Tree: c.Run.Tree, Route: c.Route}
 	if c.Run.Tree.CountLeaves() > largeTree {
 		p.Depths = newTable(textview.ByDepth(&textview.View{Tree: c.Run.Tree}))
 	}
-	p.Path = textview.NewPathTable(view)
+	if p.Path = textview.NewPathTable(view); p.Path != nil {
+		p.Path.Head = sentence(p.Path.Head)
+	}
+	view.Depth = drawnLevels
+	var b bytes.Buffer
+	if err := drawing.Bare(&b, textview.Picture(view)); err != nil {
+		return nil, err
+	}
+	p.Drawing = picture(&b)
 	if c.Previous != nil {
 		p.Previous = newPrevious(c.Previous, c.Run)
 	}
@@ -164,26 +175,14 @@ type next struct{ What, Command string }
 // folder is a placeholder for the folder of the run, which the page does not contain.
 const folder = "RUN"
 
-// The outline of the tree on the page, and the greatest number of its nodes.
-const (
-	outlineWidth = 80
-	outlineNodes = 12
-)
-
 // addOverview adds the contents of the first screen of a training.
 func (p *page) addOverview(r *runfolder.Run) {
 	o := &textview.Overview{Folder: folder, Run: r}
 	if r.Schema != nil { // the page of an earlier version's run may lack it
-		p.Choice = o.Choice()
+		p.Choice = o.Choice()[:3] // the notes at the head of the page describe the decision
 	}
 	p.Quality = o.Quality()
-	if !r.Tree.Nodes[0].Leaf() {
-		var b strings.Builder
-		textview.Outline(&b, r.Tree, outlineWidth, outlineNodes)
-		p.Outline = b.String()
-	}
 	if budgets, another := o.Budgets(); budgets != nil {
-		p.Budgets = newTable(budgets)
 		p.Next = append(p.Next, next{"take another tree", another})
 	}
 }
@@ -213,15 +212,25 @@ func frontierOf(r *runfolder.Run) (template.HTML, []svg.Point) {
 // maxPicture is the greatest size of a picture on the page, in bytes.
 const maxPicture = 150_000
 
-// drawn returns a picture for the page. A picture is left out if figures for it are missing, or if
-// it is too large.
+// drawn returns a picture of a run for the page. A picture is left out if figures for it are missing.
 func drawn(p *chart.Picture, err error) template.HTML {
 	var b bytes.Buffer
-	if err != nil || p.Bare(&b) != nil || b.Len() > maxPicture {
+	if err != nil || p.Bare(&b) != nil {
+		return ""
+	}
+	return picture(&b)
+}
+
+// picture returns a picture for the page, unless it is too large.
+func picture(b *bytes.Buffer) template.HTML {
+	if b.Len() > maxPicture {
 		return ""
 	}
 	return template.HTML(b.String()) //nolint:gosec // the picture has escaped all texts
 }
+
+// drawnLevels is the number of levels of the tree that readers without scripts see.
+const drawnLevels = 3
 
 // The greatest numbers of features and of points of the frontier in tables, and of leaves of a
 // tree without a table of its levels.

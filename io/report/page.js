@@ -4,8 +4,11 @@
 /** The number of levels of a tree that are open at first. */
 const openLevels = 3;
 
+/** The number of colours of classes: the last one is that of all other classes. */
+const colours = 8;
+
 /** The greatest number of nodes that one click opens. */
-const mostOpened = 1500;
+const mostOpened = 600;
 
 /**
  * A new element with attributes and children. Texts are never read as HTML.
@@ -90,6 +93,33 @@ function plural(count, thing) {
 }
 
 /**
+ * The name of a class for a command that people copy: a placeholder where a shell would read it as more than a word.
+ * @param {string} name
+ * @returns {string}
+ */
+function word(name) {
+  return /^\w[\w.-]*$/.test(name) ? name : "CLASS";
+}
+
+/**
+ * A whole number with commas between thousands.
+ * @param {number} count
+ * @returns {string}
+ */
+function grouped(count) {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/**
+ * A condition with the signs of mathematics.
+ * @param {string} text
+ * @returns {string}
+ */
+function signs(text) {
+  return text.replace(" >= ", " \u2265 ").replace(" != ", " \u2260 ");
+}
+
+/**
  * A difference with its sign.
  * @param {number | null} now
  * @param {number | null} before
@@ -114,14 +144,29 @@ class Page {
     this.lines = new Map();
     /** @type {Map<number, Value>} by feature, in the order of the answers */
     this.answers = new Map();
+    const all = data.classes.map((_, k) => k);
+    /** The classes, that of interest first. */
+    this.order = data.positive === undefined ? all : [data.positive, ...all.filter((k) => k !== data.positive)];
+    /**
+     * The classes at each node of the tree mixed, from those of the leaves below: see mixOf.
+     * @type {(number[] | undefined)[]}
+     */
+    this.mixes = [];
+    /** @type {Tree | undefined} */
+    this.mixed = undefined;
+    /** Whether the reader writes numbers with a decimal comma. */
+    this.comma = false;
     /** @type {Tree | undefined} */
     this.tree = this.treeOf(this.at);
   }
 
   /** Shows everything. */
   start() {
+    for (const part of document.querySelectorAll(".live")) part.removeAttribute("hidden");
     this.prepareMark();
     this.listen();
+    this.showLegend();
+    this.prepareDecisions();
     this.showPoint();
     this.showTree();
     const path = this.data.path ?? [];
@@ -157,7 +202,7 @@ class Page {
     }
     byId("open")?.addEventListener("click", () => this.openAll());
     byId("close")?.addEventListener("click", () => {
-      for (const line of this.lines.values()) line.removeAttribute("open");
+      for (const node of this.lines.keys()) this.toggle(node, false);
     });
     byId("form")?.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -216,23 +261,90 @@ class Page {
       ["questions", rounded(point.tests) + signed(point.tests, run.tests, 3)],
       ["maximum cost", number(point.most) + this.unit() + signed(point.most, run.most, 2)],
       ["leaves, levels", `${point.leaves}, ${point.depth}`],
-      ["AUC, validation", figure(point.validation) + signed(point.validation, run.validation, 4) + interval],
-      ["AUC, test", figure(point.test) + signed(point.test, run.test, 4)],
-      ["accuracy, validation", figure(point.accuracy) + signed(point.accuracy, run.accuracy, 4)],
-      ["log loss, validation", figure(point.loss) + signed(point.loss, run.loss, 4)],
     ];
+    const judged = point.validation === null ? "folds" : "validation";
+    /** @type {[string, number | null, number | null, string][]} */
+    const figures = [
+      ["AUC, validation", point.validation, run.validation, interval], ["AUC, folds", point.folds, run.folds, ""],
+      ["AUC, test", point.test, run.test, ""], ["accuracy, " + judged, point.accuracy, run.accuracy, ""],
+      ["log loss, " + judged, point.loss, run.loss, ""],
+    ];
+    for (const [name, now, before, more] of figures) {
+      if (now !== null) lines.push([name, figure(now) + signed(now, before, 4) + more]);
+    }
     if (point.total !== null) {
       lines.push(["cost of errors", figure(point.errorCost) + this.unit() + signed(point.errorCost, run.errorCost, 4)],
         ["tests and errors", figure(point.total) + this.unit() + signed(point.total, run.total, 4)]);
     }
     bill.replaceChildren(...lines.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
-    byId("change")?.replaceChildren(`Shown: tree ${point.name}, cost ${rounded(point.cost)}, AUC ${figure(point.validation)}.`);
+    const auc = figure(point.validation ?? point.folds ?? point.test);
+    byId("change")?.replaceChildren(`Shown: tree ${point.name}, cost ${rounded(point.cost)}, AUC ${auc}.`);
     byId("promote")?.replaceChildren(...(point.chosen ? ["This is the run's tree."]
       : ["To take it: ", element("code", {}, `espalier frontier RUN --promote ${Number(point.name)} --output NEW`)]));
     const budget = byId("budget");
-    budget?.setAttribute("aria-valuetext", `${rounded(point.cost)}: tree ${point.name}, AUC ${figure(point.validation)}`);
+    budget?.setAttribute("aria-valuetext", `${rounded(point.cost)}: tree ${point.name}, AUC ${auc}`);
     this.mark?.setAttribute("cx", String(point.spot[0]));
     this.mark?.setAttribute("cy", String(point.spot[1]));
+  }
+
+  // Thresholds.
+
+  /** Prepares the slider over the thresholds. */
+  prepareDecisions() {
+    const { decisions } = this.data;
+    const slider = /** @type {HTMLInputElement | undefined} */ (byId("threshold"));
+    if (!slider) return;
+    if (!decisions) {
+      byId("decide")?.remove();
+      return;
+    }
+    slider.max = String(decisions.points.length - 1);
+    slider.value = String(decisions.start);
+    slider.addEventListener("input", () => this.showDecision(Number(slider.value)));
+    this.showDecision(Number(slider.value));
+  }
+
+  /**
+   * Shows what a threshold finds and misses.
+   * @param {number} at
+   */
+  showDecision(at) {
+    const { decisions, positive } = this.data;
+    const slider = byId("threshold");
+    if (!decisions || !slider || positive === undefined) return;
+    const point = decisions.points[at];
+    const [found, missed, alarms, rest] = point.counts;
+    const name = className(this.data, positive);
+    const own = at === decisions.own;
+    const from = `saying ${name} from a probability of ${spell(point.threshold, 100, 1)} % on`;
+    const said = `of ${grouped(decisions.of)} rows, ${grouped(found + missed)} are ${name}: ${grouped(found)} found, ` +
+      `${grouped(missed)} missed, ${grouped(alarms)} false ${alarms === 1 ? "alarm" : "alarms"}`;
+    byId("decision")?.replaceChildren(`S${from.slice(1)}${own ? ", as the tree decides" : ""}: ${said}.`);
+    slider.setAttribute("aria-valuetext", `${from}: ${said}`);
+    /** @type {[string, number, string][]} */
+    const kinds = [["k0", found, "found"], ["miss", missed, "missed"], ["alarm", alarms, "false alarms"], ["k1", rest, "rightly let go"]];
+    byId("counts")?.replaceChildren(...kinds.filter(([, count]) => count > 0).map(([kind, count]) => {
+      const part = element("i", { class: kind });
+      part.style.flexGrow = String(count);
+      return part;
+    }));
+    /** @type {[string, (number | null)[], string][]} */
+    const rates = [
+      ["sensitivity", point.sensitivity, `of the rows that are ${name}, found`],
+      ["specificity", point.specificity, "of the other rows, let go"],
+      ["PPV", point.ppv, `of the rows called ${name}, right`], ["NPV", point.npv, "of the rows let go, right"],
+    ];
+    /** @type {[Node | string, string][]} */
+    const lines = kinds.map(([kind, count, text]) => [element("span", { class: "key" }, element("i", { class: kind, "aria-hidden": "true" }), text),
+      `${grouped(count)} of ${grouped(decisions.of)}`]);
+    for (const [rate, [value, low, high], means] of rates) {
+      const interval = low === null || high === null ? "" : ` (95 %: ${(100 * low).toFixed(1)} to ${(100 * high).toFixed(1)})`;
+      lines.push([rate, value === null ? "-" : `${spell(value, 100, 1)} %${interval} ${means}`]);
+    }
+    if (point.errors !== undefined) lines.push(["cost of errors", `${rounded(point.errors)}${this.unit()} per row`]);
+    byId("rates")?.replaceChildren(...lines.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+    byId("apply")?.replaceChildren(...(own ? ["This is how the tree decides."]
+      : ["To decide so: ", element("code", {}, `espalier predict --model RUN --positive ${word(name)} --threshold ${point.threshold}`)]));
   }
 
   // The tree.
@@ -247,8 +359,8 @@ class Page {
     const point = this.data.points[this.at];
     const name = point ? `tree ${point.name}${point.chosen ? ", the run's tree" : ""}` : "the run's tree";
     if (!this.tree) {
-      lines.replaceChildren(element("p", {}, `The page has no room for ${name}: `,
-        element("code", {}, `espalier show RUN/frontier/${point?.name}.json`)));
+      lines.replaceChildren(element("li", {}, element("p", {}, `The page has no room for ${name}: `,
+        element("code", {}, `espalier show RUN/frontier/${point?.name}.json`))));
       byId("shown")?.replaceChildren("");
       return;
     }
@@ -257,7 +369,25 @@ class Page {
       ? `: the page has room for its ${count} nodes with the most rows; espalier show has all`
       : `, ${count} nodes`));
     lines.replaceChildren(this.line(0, "all rows"));
-    this.openTo(0, openLevels);
+    this.openTo(0, window.innerWidth < 960 ? openLevels - 1 : openLevels);
+  }
+
+  /** Names the colours of the classes. */
+  showLegend() {
+    const order = this.order.slice(0, colours - 1);
+    const names = order.map((k) => element("span", {}, element("i", { class: this.colour(k) }), className(this.data, k)));
+    if (order.length < this.data.classes.length) names.push(element("span", {}, element("i", { class: "rest" }), "other classes"));
+    byId("legend")?.replaceChildren(...names);
+  }
+
+  /**
+   * The CSS class of the colour of a class.
+   * @param {number} k
+   * @returns {string}
+   */
+  colour(k) {
+    const at = this.order.indexOf(k);
+    return at < colours - 1 ? `k${at}` : "rest";
   }
 
   /**
@@ -267,8 +397,7 @@ class Page {
    */
   openTo(node, levels) {
     if (levels === 0 || !this.tree || this.tree.packed.test[node] < 0) return;
-    this.fill(node);
-    this.lines.get(node)?.setAttribute("open", "");
+    this.toggle(node, true);
     for (const child of childrenOf(this.data, this.tree, node)) this.openTo(child, levels - 1);
   }
 
@@ -277,51 +406,127 @@ class Page {
     const tree = this.tree;
     if (!tree) return;
     for (let node = 0; node < Math.min(tree.packed.test.length, mostOpened); node++) {
-      if (tree.packed.test[node] < 0) continue;
-      this.fill(node);
-      this.lines.get(node)?.setAttribute("open", "");
+      if (tree.packed.test[node] >= 0) this.toggle(node, true);
     }
   }
 
   /**
-   * The line of a node.
+   * Shows or hides what stands below a node. What is shown for the first time is made then.
+   * @param {number} node an inner node
+   * @param {boolean} open
+   */
+  toggle(node, open) {
+    const tree = this.tree;
+    const line = this.lines.get(node);
+    if (!tree || !line) return;
+    let below = /** @type {HTMLElement | null} */ (line.querySelector(":scope > ul"));
+    if (!below) {
+      if (!open) return;
+      const texts = conditions(this.data, tree.packed.test[node]);
+      below = element("ul", { role: "list" }, ...childrenOf(this.data, tree, node).map((child, k) => this.line(child, texts[k])));
+      line.append(below);
+    }
+    below.hidden = !open;
+    line.querySelector(":scope > .card > .asks")?.setAttribute("aria-expanded", String(open));
+  }
+
+  /**
+   * A node of the drawn tree: its condition, its classes as a bar, its rows, and its question with the price or its class.
    * @param {number} node
    * @param {string} condition
    * @returns {HTMLElement}
    */
   line(node, condition) {
     const tree = /** @type {Tree} */ (this.tree);
-    const share = 100 * shareOf(tree, node);
-    const bar = element("i", {});
-    bar.style.width = `${Math.max(1, share).toFixed(1)}%`;
-    const test = tree.packed.test[node];
-    const texts = [
-      `${plural(tree.packed.rows[node], "row")} (${spell(shareOf(tree, node), 100, 1)}%), paid ${number(tree.paid[node])}${this.unit()}`,
-      ...(tree.packed.leaves && test === -2 ? [`${tree.packed.leaves[node]} leaves left out below`] : []),
-    ];
-    const parts = [
-      element("span", { class: "bar", "aria-hidden": "true" }, bar), " ", condition, " ",
-      element("b", {}, this.named(tree.packed.class[node], chancesOf(this.data, tree, node), " ", 2)), " ",
-      element("span", { class: "soft" }, texts.join(", ")),
-    ];
-    const model = modelOf(tree, node);
-    if (test < 0 && !model) {
-      const row = element("div", { class: "row", "data-node": String(idOf(tree, node)) }, ...parts);
-      this.lines.set(node, row);
-      return row;
-    }
+    const { packed } = tree;
+    const test = packed.test[node];
+    const chances = chancesOf(this.data, tree, node);
+    const rows = grouped(packed.rows[node]);
+    const count = packed.of ? `${grouped(packed.of[node])} of ${rows}` : `${rows} ${packed.rows[node] === 1 ? "row" : "rows"}`;
+    const card = element("div", { class: "card" }, element("span", { class: "if" }, signs(condition)), this.bar(this.mixOf(node) ?? chances),
+      element("span", { class: "of" }, element("b", {}, this.chance(packed.class[node], chances)),
+        element("span", { class: "soft" }, count)));
+    const line = element("li", { "data-node": String(idOf(tree, node)) }, card);
+    line.style.setProperty("--w", `${(1.5 + 4.5 * Math.sqrt(shareOf(tree, node))).toFixed(1)}px`);
+    this.lines.set(node, line);
     if (test >= 0) {
-      const asked = this.data.features[this.data.tests[test][0]].name;
-      parts.push(" ", element("span", { class: "asks" }, `asks ${asked}`));
-    } else if (model) {
-      parts.push(element("span", { class: "soft" }, "; " + this.range(model)));
+      const feature = this.data.tests[test][0];
+      const again = wayTo(tree, node).some((above) => above !== node && this.data.tests[packed.test[above]][0] === feature);
+      const price = priceOf(this.data, tree, node);
+      const button = element("button", { type: "button", class: "asks", "aria-expanded": "false" },
+        element("span", {}, `asks ${this.data.features[feature].name}${again ? " again" : ""}`),
+        element("span", { class: "price" }, !this.data.priced ? "" : price === 0 ? "free" : number(price) + this.unit()));
+      button.addEventListener("click", () => this.toggle(node, button.getAttribute("aria-expanded") !== "true"));
+      card.append(button, this.why(node));
+      return line;
     }
-    const details = element("details", { "data-node": String(idOf(tree, node)) }, element("summary", {}, ...parts));
-    details.addEventListener("toggle", () => {
-      if (details.hasAttribute("open")) this.fill(node);
-    });
-    this.lines.set(node, details);
-    return details;
+    const paid = this.data.priced ? `, paid ${number(tree.paid[node])}${this.unit()}` : `, after ${plural(tree.depth[node], "question")}`;
+    if (packed.leaves && test === -2) {
+      card.append(element("span", { class: "then" }, `${packed.leaves[node]} leaves left out below${paid}`));
+      return line;
+    }
+    card.append(element("span", { class: "then" }, element("i", { class: this.colour(packed.class[node]), "aria-hidden": "true" }),
+      element("b", {}, className(this.data, packed.class[node])), element("span", { class: "soft" }, paid)));
+    const model = modelOf(tree, node);
+    if (model) card.append(element("span", { class: "soft" }, this.range(model)), this.explain(model));
+    return line;
+  }
+
+  /**
+   * The classes at an inner node of several classes, of which the page has the most probable one alone: those of the leaves
+   * below, by their rows. undefined: they are known, or not even the leaves have all.
+   * @param {number} node
+   * @returns {Chance[] | undefined}
+   */
+  mixOf(node) {
+    const tree = /** @type {Tree} */ (this.tree);
+    const classes = this.data.classes.length;
+    if (classes === 2 || tree.packed.test[node] < 0) return undefined;
+    if (this.mixed !== tree) {
+      this.mixed = tree;
+      this.mixes = [];
+      for (let at = tree.packed.test.length - 1; at >= 0; at--) {
+        const p = tree.packed.p[at];
+        const below = childrenOf(this.data, tree, at);
+        const parts = below.map((child) => this.mixes[child]);
+        const all = below.reduce((sum, child) => sum + shareOf(tree, child), 0);
+        if (typeof p !== "number") this.mixes[at] = p.length === classes ? p : undefined;
+        else if (all > 0 && parts.every((part) => part)) {
+          this.mixes[at] = Array.from({ length: classes }, (_, k) =>
+            below.reduce((sum, child, i) => sum + (shareOf(tree, child) / all) * (parts[i] ?? [])[k], 0));
+        }
+      }
+    }
+    const mix = this.mixes[node];
+    return mix && sorted(mix);
+  }
+
+  /**
+   * The classes at a node as a bar.
+   * @param {Chance[]} chances
+   * @returns {HTMLElement}
+   */
+  bar(chances) {
+    const bar = element("span", { class: "bar", "aria-hidden": "true" });
+    const known = this.order.map((k) => chances.find((c) => c.class === k));
+    for (const chance of known) {
+      if (!chance) continue;
+      const part = element("i", { class: this.colour(chance.class) });
+      part.style.width = `${(100 * chance.p).toFixed(2)}%`;
+      bar.append(part);
+    }
+    return bar;
+  }
+
+  /**
+   * The probability that describes a node: of the class of interest or, without one, of the node's class.
+   * @param {number} predicted
+   * @param {Chance[]} chances
+   * @returns {string}
+   */
+  chance(predicted, chances) {
+    const of = chances.find((c) => c.class === this.data.positive) ?? chances.find((c) => c.class === predicted);
+    return of ? `${className(this.data, of.class)} ${spell(of.p, 100, 1)}\u00a0%` : className(this.data, predicted);
   }
 
   /**
@@ -335,25 +540,6 @@ class Page {
   }
 
   /**
-   * Adds what stands below a node, once.
-   * @param {number} node
-   */
-  fill(node) {
-    const tree = this.tree;
-    const details = this.lines.get(node);
-    if (!tree || !details || details.childElementCount > 1) return;
-    const test = tree.packed.test[node];
-    if (test < 0) {
-      const model = modelOf(tree, node);
-      if (model) details.append(this.explain(model));
-      return;
-    }
-    details.append(this.why(node));
-    const texts = conditions(this.data, test);
-    childrenOf(this.data, tree, node).forEach((child, k) => details.append(this.line(child, texts[k])));
-  }
-
-  /**
    * Why a node asks its question.
    * @param {number} node
    * @returns {HTMLElement}
@@ -362,7 +548,6 @@ class Page {
     const tree = /** @type {Tree} */ (this.tree);
     const price = priceOf(this.data, tree, node);
     const score = tree.packed.score?.[tree.inner[node]];
-    const body = element("tbody", {});
     /** @type {[string, number | undefined, string][]} */
     const rows = [
       ["balance", score?.[0], "share of all rows that comes here and does not go to the largest side"],
@@ -370,12 +555,10 @@ class Page {
       ["discrimination", score?.[2], "by how much it lowers the uncertainty about the class"],
       ["score", score?.[3], `all of it for the price ${number(price)}${this.unit()}`],
     ];
-    for (const [name, value, means] of rows) {
-      body.append(element("tr", {}, element("th", { scope: "row" }, name),
-        element("td", { class: "n" }, value === undefined ? "-" : String(value)), element("td", {}, means)));
-    }
-    const details = element("details", { class: "why" }, element("summary", {}, "why this question?"),
-      score ? element("table", {}, body) : element("p", {}, "The page has no room for the scores of this tree."));
+    const list = element("dl", {}, ...rows.flatMap(([name, value, means]) => [
+      element("dt", {}, `${name} ${value === undefined ? "-" : value}`), element("dd", {}, means)]));
+    const details = element("details", { class: "why" }, element("summary", {}, "why?"),
+      score ? list : element("p", {}, "The page has no room for the scores of this tree."));
     const rival = tree.packed.rival?.[tree.inner[node]];
     if (rival && score) {
       const behind = score[3] > 0 ? `, ${(100 * (1 - rival[1] / score[3])).toFixed(1)} % less` : "";
@@ -408,7 +591,7 @@ class Page {
     }
     const text = model.intercept ? `The rows of this leaf do not all get the same probability of ${of}: `
       : "The page has no room for the numbers of this model. ";
-    return element("div", { class: "why" }, element("p", {}, text), list);
+    return element("details", { class: "why" }, element("summary", {}, "the model of this leaf"), element("p", {}, text), list);
   }
 
   /**
@@ -424,14 +607,9 @@ class Page {
     if (ids) at = tree.packed.id ? lastOf(tree.packed.id, ids) : node;
     this.lit = wayTo(tree, at);
     for (const step of this.lit) {
-      const line = this.lines.get(step);
-      line?.classList.add("lit");
-      if (step !== at) {
-        this.fill(step);
-        line?.setAttribute("open", "");
-      }
+      if (step !== at) this.toggle(step, true);
+      this.lines.get(step)?.classList.add("lit");
     }
-    for (const step of this.lit) this.lines.get(step)?.classList.add("lit");
   }
 
   // The questions.
@@ -483,6 +661,15 @@ class Page {
   }
 
   /**
+   * Numbers with the decimal sign of the reader.
+   * @param {string} text
+   * @returns {string}
+   */
+  local(text) {
+    return this.comma ? text.replaceAll(".", ",") : text;
+  }
+
+  /**
    * What a value of a feature looks like.
    * @param {Feature} feature
    * @param {number} price
@@ -490,8 +677,8 @@ class Page {
    */
   hint(feature, price) {
     const form = feature.numeric ? (feature.unit ? `a ${feature.unit}` : "a number") : "one of the values";
-    const range = feature.range?.length === 2 ? `, ${feature.range[0]} to ${feature.range[1]} in training` : "";
-    return element("span", { class: "soft", id: "hint" }, `${form}${range}; price ${number(price)}${this.unit()}`);
+    const range = feature.range?.length === 2 ? `, ${this.local(rangeOf(feature))} in training` : "";
+    return element("span", { class: "soft", id: "hint" }, `${form}${range}; price ${this.local(number(price))}${this.unit()}`);
   }
 
   /**
@@ -520,9 +707,12 @@ class Page {
     if (!tree || !control) return;
     const { node } = walk(this.data, tree, this.answers);
     const feature = this.data.features[this.data.tests[tree.packed.test[node]][0]];
-    const value = feature.numeric ? parseNumber(feature, control.value) : Number(control.value);
+    const value = feature.numeric ? parseNumber(feature, control.value, this.comma) : Number(control.value);
+    if (feature.numeric && value !== undefined && control.value.includes(",")) this.comma = true;
     if (value === undefined) {
-      byId("fault")?.replaceChildren(`"${control.value}" is no ${feature.unit ?? "number"}: give one, or say that it is missing.`);
+      const why = ambiguous(control.value) ? "may have thousands or decimals behind its comma: write a point, or no comma"
+        : `is no ${feature.unit ?? "number"}: give one, or say that it is missing`;
+      byId("fault")?.replaceChildren(`"${control.value}" ${why}.`);
       control.setAttribute("aria-invalid", "true");
       control.focus();
       return;
@@ -565,8 +755,11 @@ class Page {
       const test = tree.packed.test[way[k]];
       const feature = this.data.features[this.data.tests[test][0]];
       const value = this.answers.get(this.data.tests[test][0]) ?? null;
-      return element("li", {}, `${feature.name} is ${spelled(feature, value)}, so ` +
-        `${conditions(this.data, test)[child - tree.first[way[k]]]}: paid ${number(priceOf(this.data, tree, way[k]))}${this.unit()}`);
+      const far = apart(feature, value);
+      return element("li", {}, `${feature.name} is ${this.local(spelled(feature, value))}`,
+        ...(far ? [element("b", { class: "fault" }, `, ${far} the values of training (${this.local(rangeOf(feature))})`)] : []),
+        `, so ${signs(conditions(this.data, test)[child - tree.first[way[k]]])}: ` +
+        `paid ${this.local(number(priceOf(this.data, tree, way[k])))}${this.unit()}`);
     });
     byId("answered")?.replaceChildren(...items);
   }
@@ -659,6 +852,15 @@ function effect(values) {
 }
 
 /**
+ * The values of a feature in training.
+ * @param {Feature} feature
+ * @returns {string}
+ */
+function rangeOf(feature) {
+  return (feature.range ?? []).join(" to ");
+}
+
+/**
  * A value for reading.
  * @param {Feature} feature
  * @param {Value} value
@@ -666,7 +868,7 @@ function effect(values) {
  */
 function spelled(feature, value) {
   if (value === null || (!feature.numeric && value === feature.missing)) return "missing";
-  if (feature.numeric) return feature.unit ? `the ${feature.unit} ${value}` : number(value);
+  if (feature.numeric) return feature.unit ? `the ${feature.unit} ${value}` : String(value);
   const at = (feature.codes ?? []).indexOf(value);
   return at >= 0 ? (feature.names ?? [])[at] : "another value";
 }

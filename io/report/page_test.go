@@ -80,10 +80,10 @@ func parts(t *testing.T, page string) (markup, data string) {
 
 // What the page has.
 const (
-	elements = "html head meta title body header main nav section noscript code h1 h2 h3 a p span b div table thead " +
+	elements = "html head meta title body header main nav section noscript code h1 h2 h3 a p span b div strong table thead " +
 		"tbody tr th td details summary label input button dl ol ul li pre form"
 	attributes = "lang charset http-equiv content name class id title role href for type min max step value scope " +
-		"tabindex autocomplete aria-hidden aria-label aria-labelledby"
+		"tabindex autocomplete hidden aria-hidden aria-label aria-labelledby"
 )
 
 // TestNames: names that look like markup stay texts, and the data is JSON.
@@ -217,12 +217,58 @@ func TestAnswers(t *testing.T) {
 	page := written(t, &report.Content{Run: runOf(largeTree(101, 2), largeTree(301, 2))})
 	for _, want := range []string{
 		"Why is this the first question?", "What does a row cost?", "Can its probabilities be trusted?", "a numeric feature ",
-		"on average, ", " at most", "highest score of all questions", "percentage points", "Other budgets", "What next?",
+		"on average, ", " at most", "highest score of all questions", "percentage points", "The trees in a table", "What next?",
 		"espalier predict --model RUN",
 	} {
 		if !strings.Contains(strings.ToLower(page), strings.ToLower(want)) {
 			t.Errorf("the page does not say %q", want)
 		}
+	}
+}
+
+// TestAlternatives: trees that are nearly as good and as cheap as the run's, within its limits, are listed if they ask another
+// feature first: the best one of each feature.
+func TestAlternatives(t *testing.T) {
+	var trees []*tree.Tree
+	for i, first := range []int{3, 4, 5, 5, 6, 7, 2} {
+		m := largeTree(21+2*i, 2)
+		m.Nodes[0].Test.Feature = first
+		trees = append(trees, m)
+	}
+	r := runOf(trees...)
+	for i, p := range []struct{ cost, auc float64 }{
+		{10, 0.895},  // feature 3: good
+		{10, 0.88},   // 4: too bad
+		{10, 0.896},  // 5: good
+		{9, 0.899},   // 5: better
+		{11.5, 0.95}, // 6: too dear
+		{10.5, 0.91}, // 7: not within the limits
+		{10, 0.9},    // 2: the run's
+	} {
+		q := &r.Frontier.Points[i]
+		q.ExpectedCost, q.Merit, q.Validation.AUC = p.cost, p.auc, &p.auc
+	}
+	r.Frontier.Limits.Leaves = r.Frontier.Points[6].Leaves
+	r.Frontier.Points[5].Leaves = r.Frontier.Limits.Leaves + 1
+	page := written(t, &report.Content{Run: r})
+	_, list, ok := strings.Cut(page, "with another first question</h3>")
+	list, _, ok2 := strings.Cut(list, "</table>")
+	if !ok || !ok2 {
+		t.Fatal("no table of other first questions")
+	}
+	rows := regexp.MustCompile(`<tr><td>a numeric feature (\d+) [^<]*</td><td class="n">(\d)</td>`).FindAllStringSubmatch(list, -1)
+	var got []string
+	for _, row := range rows {
+		got = append(got, row[1]+" "+row[2])
+	}
+	if want := []string{"5 3", "3 0"}; !slices.Equal(got, want) {
+		t.Errorf("first features and trees %q, want %q in %s", got, want, list)
+	}
+	for _, p := range []int{0, 2, 3} {
+		r.Frontier.Points[p].ExpectedCost = 100
+	}
+	if strings.Contains(written(t, &report.Content{Run: r}), "with another first question") {
+		t.Error("dear trees are offered")
 	}
 }
 

@@ -3,8 +3,10 @@ package report
 import (
 	"cmp"
 	"encoding/json"
+	"math"
 	"slices"
 
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/svg"
@@ -17,6 +19,7 @@ type payload struct {
 	Classes    []string          `json:"classes"`
 	Positive   *int              `json:"positive,omitempty"` // index of the class of interest; absent: none is named
 	Unit       string            `json:"unit,omitempty"`     // unit of costs
+	Priced     bool              `json:"priced,omitempty"`   // whether features have prices
 	Factors    []float64         `json:"factors,omitempty"`  // factors of the priors, by class
 	ErrorCosts [][]float64       `json:"errorCosts,omitempty"`
 	Features   []pageFeature     `json:"features"`
@@ -24,6 +27,26 @@ type payload struct {
 	Trees      []json.RawMessage `json:"trees"` // the tree of the run, then the trees of the points
 	Points     []point           `json:"points"`
 	Path       []int             `json:"path,omitempty"` // nodes on the path of the shown row
+	Decisions  *decisions        `json:"decisions,omitempty"`
+}
+
+// decisions are the operating points of the class of interest, from the highest threshold to the lowest.
+type decisions struct {
+	Of     int64          `json:"of"`    // number of rows that counts are of
+	Own    int            `json:"own"`   // the point at which the tree decides; -1: no point is known to be that
+	Start  int            `json:"start"` // the point nearest to it
+	Points []decisionLine `json:"points"`
+}
+
+// decisionLine is an operating point. Shares and their 95 % intervals are null where they are not defined.
+type decisionLine struct {
+	Threshold   float64    `json:"threshold"`
+	Sensitivity []*float64 `json:"sensitivity"` // with the ends of its interval, as other shares
+	Specificity []*float64 `json:"specificity"`
+	PPV         []*float64 `json:"ppv"`
+	NPV         []*float64 `json:"npv"`
+	Counts      [4]int64   `json:"counts"`           // rows found, missed, called falsely, and rightly not called
+	Errors      *float64   `json:"errors,omitempty"` // expected cost of errors per row
 }
 
 // point is a point of the frontier on the page.
@@ -37,6 +60,7 @@ type point struct {
 	Depth      int      `json:"depth"`
 	Merit      float64  `json:"merit"`
 	Validation *float64 `json:"validation"` // area under the ROC curve
+	Folds      *float64 `json:"folds"`      // mean area on the folds of the training rows
 	Low        float64  `json:"low,omitempty"`
 	High       float64  `json:"high,omitempty"`
 	Test       *float64 `json:"test"`
@@ -66,9 +90,13 @@ func newPayload(r *runfolder.Run, route *textview.Route, spots []svg.Point, room
 	d := &payload{
 		Label: textview.Name(t.Label.Column), Unit: unitOf(t), Points: []point{}, Classes: make([]string, len(t.Label.Classes)),
 	}
-	if k := t.Label.Positive(); k >= 0 {
+	shown, _ := textview.Interested(t)
+	if k := shown.Label.Positive(); k >= 0 {
 		d.Positive = &k
 	}
+	d.Priced = (&textview.Overview{Run: r}).Priced()
+	_, m := r.Metrics.Best()
+	d.Decisions = newDecisions(t, m)
 	a := &album{tests: newTests(), left: room, plain: t.Label.ErrorCosts != nil && len(t.Label.Classes) > maxPriced}
 	if r.Frontier == nil {
 		d.Trees = []json.RawMessage{a.add(t, room)}
@@ -102,6 +130,71 @@ func newPayload(r *runfolder.Run, route *textview.Route, spots []svg.Point, room
 	return d
 }
 
+// maxDecisions is the greatest number of operating points on the page.
+const maxDecisions = 60
+
+// newDecisions returns the operating points of a tree; nil without any.
+func newDecisions(t *tree.Tree, m *metric.Metrics) *decisions {
+	c, points := textview.OperatingPoints(t, m)
+	if len(points) < 2 || c.Recall == nil || c.Specificity == nil {
+		return nil
+	}
+	points, own := textview.WithOwn(points, c, &t.Label)
+	d := &decisions{Of: scaleOf(*c.Prevalence), Own: -1}
+	off := math.Inf(1)
+	step := max(1, float64(len(points)-1)/(maxDecisions-1))
+	next := 0.0
+	for i := range points {
+		p := &points[i]
+		far := math.Abs(p.Sensitivity.Value-*c.Recall) + math.Abs(p.Specificity.Value-*c.Specificity)
+		is := i == own || own < 0 && far < sameShare
+		if float64(i) < next && !is && i < len(points)-1 {
+			continue
+		}
+		if float64(i) >= next {
+			next += step
+		}
+		if is {
+			d.Own = len(d.Points)
+		}
+		if far < off {
+			off = far
+			d.Start = len(d.Points)
+		}
+		n := tallied(d.Of, p.Found, p.Missed, p.FalseAlarms)
+		line := decisionLine{
+			Threshold: p.Threshold, Sensitivity: estimateOf(&p.Sensitivity), Specificity: estimateOf(&p.Specificity), PPV: estimateOf(&p.PPV),
+			NPV: estimateOf(&p.NPV), Counts: [4]int64{n.Found, n.Missed, n.Alarms, n.Other},
+		}
+		if costs := t.Label.ErrorCosts; len(costs) == 2 {
+			at := slices.Index(t.Label.Classes, c.Class)
+			rest := 1 - p.Found - p.Missed - p.FalseAlarms
+			sum := float64(p.Found*costs[at][at]) + float64(p.Missed*costs[at][1-at]) + float64(p.FalseAlarms*costs[1-at][at]) +
+				float64(rest*costs[1-at][1-at])
+			line.Errors = &sum
+		}
+		d.Points = append(d.Points, line)
+	}
+	return d
+}
+
+// sameShare is the difference of two shares that are equal but for rounding.
+const sameShare = 1e-9
+
+// estimateOf returns a share with the ends of its interval, each rounded to what a page shows; nil where it is not defined.
+func estimateOf(e *metric.Estimate) []*float64 {
+	list := make([]*float64, 0, 3)
+	for _, x := range []float64{e.Value, e.Low, e.High} {
+		if math.IsNaN(x) {
+			list = append(list, nil)
+			continue
+		}
+		rounded := math.Round(x*1e5) / 1e5
+		list = append(list, &rounded)
+	}
+	return list
+}
+
 // unitOf returns the unit of a tree's costs for reading; empty if unknown.
 func unitOf(t *tree.Tree) string {
 	if t.Algorithm.CostUnit == "" {
@@ -120,7 +213,9 @@ func (d *payload) addPoints(a *album, r *runfolder.Run, spots []svg.Point) {
 		most := p.MaxCost
 		q := point{
 			Name: textview.Number(p.Tree), Tree: -1, Cost: cost, Most: most, Tests: p.ExpectedTests, Leaves: p.Leaves,
-			Depth: p.Depth, Merit: p.Merit, Validation: p.Validation.AUC, Test: p.Test.AUC, Loss: p.Validation.LogLoss, Accuracy: p.Validation.Accuracy, ErrorCost: p.ExpectedErrorCost, Total: p.ExpectedTotalCost,
+			Depth: p.Depth, Merit: p.Merit, Validation: p.Validation.AUC, Folds: p.Folds, Test: p.Test.AUC,
+			Loss: cmp.Or(p.Validation.LogLoss, p.LogLoss), Accuracy: cmp.Or(p.Validation.Accuracy, p.Accuracy),
+			ErrorCost: p.ExpectedErrorCost, Total: p.ExpectedTotalCost,
 			Chosen: p.Selected, Marks: textview.Marks(p),
 		}
 		if i < len(spots) {
@@ -134,7 +229,7 @@ func (d *payload) addPoints(a *album, r *runfolder.Run, spots []svg.Point) {
 		case p.Selected:
 			q.Tree = 0
 		case i < len(r.Trees) && r.Trees[i] != nil:
-			size = estimate(r.Trees[i], &form{digits: exactDigits, scores: true})
+			size = estimate(r.Trees[i], &form{digits: exactDigits, scores: true, counts: true})
 			order = append(order, i)
 		}
 		d.Points = append(d.Points, q)

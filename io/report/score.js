@@ -47,6 +47,7 @@
  * @property {number[]} rows
  * @property {number[]} class
  * @property {(number | number[])[]} p
+ * @property {number[]} [of] rows of the class of interest
  * @property {number[]} [share]
  * @property {number[]} [id]
  * @property {number[]} [leaves]
@@ -75,6 +76,7 @@
  * @property {number} depth
  * @property {number} merit
  * @property {number | null} validation
+ * @property {number | null} folds
  * @property {number} [low]
  * @property {number} [high]
  * @property {number | null} test
@@ -94,6 +96,7 @@
  * @property {string[]} classes
  * @property {number} [positive] the class of interest
  * @property {string} [unit]
+ * @property {boolean} [priced]
  * @property {number[]} [factors]
  * @property {number[][]} [errorCosts]
  * @property {Feature[]} features
@@ -101,6 +104,19 @@
  * @property {Packed[]} trees
  * @property {Point[]} points
  * @property {number[]} [path]
+ * @property {{of: number, own: number, start: number, points: Decision[]}} [decisions]
+ */
+
+/**
+ * An operating point: see decisionLine in payload.go. A share comes with the ends of its interval.
+ * @typedef {object} Decision
+ * @property {number} threshold
+ * @property {(number | null)[]} sensitivity
+ * @property {(number | null)[]} specificity
+ * @property {(number | null)[]} ppv
+ * @property {(number | null)[]} npv
+ * @property {[number, number, number, number]} counts
+ * @property {number} [errors]
  */
 
 /**
@@ -462,16 +478,19 @@ function predict(data, tree, leaf, values) {
 }
 
 /**
- * A text as a number of a feature: a plain number, or a point in time in ISO 8601. undefined: it
- * is none.
+ * A text as a number of a feature: a plain number, with a decimal point or a decimal comma, or a point in time in ISO 8601.
+ * undefined: it is none, or its comma may stand between thousands.
  * @param {Feature} feature
  * @param {string} text
+ * @param {boolean} [comma] commas are known to be decimal
  * @returns {number | undefined}
  */
-function parseNumber(feature, text) {
+function parseNumber(feature, text, comma) {
   const trimmed = text.trim();
-  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed)) {
-    return Number.isFinite(Number(trimmed)) ? Number(trimmed) : undefined;
+  if (/^[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?$/i.test(trimmed)) {
+    if (!comma && ambiguous(trimmed)) return undefined;
+    const x = Number(trimmed.replace(",", "."));
+    return Number.isFinite(x) ? x : undefined;
   }
   switch (feature.unit) {
     case "date":
@@ -483,6 +502,30 @@ function parseNumber(feature, text) {
     default:
       return undefined;
   }
+}
+
+/**
+ * Whether the comma of a text may stand between thousands.
+ * @param {string} text
+ * @returns {boolean}
+ */
+function ambiguous(text) {
+  return /^[+-]?[1-9]\d{0,2},\d{3}$/.test(text.trim());
+}
+
+/**
+ * How far a value is from those of training: "outside", "far outside" (by more than their whole range), or "" where it is
+ * among them.
+ * @param {Feature} feature
+ * @param {Value} value
+ * @returns {string}
+ */
+function apart(feature, value) {
+  if (!feature.numeric || value === null || feature.range?.length !== 2) return "";
+  const [low, high] = feature.range.map((text) => parseNumber(feature, text) ?? NaN);
+  const by = Math.max(low - value, value - high);
+  if (!(by > 0)) return "";
+  return by > high - low ? "far outside" : "outside";
 }
 
 /**

@@ -85,10 +85,29 @@ test("numbers and points in time are read as the program reads them", () => {
     ["time", "24:00", undefined], ["time", "23:59:59.9999999", 86400e6 - 1], ["timestamp", "2026-11-21", 1795219200e6],
     ["timestamp", "2026-11-21 09:30", 1795253400e6], ["timestamp", "2026-11-21T10:30:00+01:00", 1795253400e6],
     ["timestamp", "2026-11-21T04:30:00-05", 1795253400e6], ["timestamp", "T09:30", undefined],
+    [undefined, "12,5", 12.5], [undefined, "-0,125", -0.125], [undefined, ",5", 0.5], [undefined, "1234,5", 1234.5],
+    [undefined, "1,234", undefined], [undefined, "1,234.5", undefined], [undefined, "1.234,5", undefined], [undefined, "1,2,3", undefined],
   ];
   for (const [unit, text, want] of cases) {
     assert.equal(script.parseNumber({ name: "f", numeric: true, unit }, text), want, `${unit} ${text}`);
   }
+});
+
+test("a comma before three digits is decimal only where the reader writes decimal commas", () => {
+  const feature = { name: "f", numeric: true };
+  assert.equal(script.parseNumber(feature, "1,234", true), 1.234);
+  assert.ok(script.ambiguous("-12,345") && !script.ambiguous("0,345") && !script.ambiguous("1234,567") && !script.ambiguous("1,23"));
+});
+
+test("values outside those of training are said to be so", () => {
+  const feature = { name: "f", numeric: true, range: ["-1", "4"] };
+  const words = (value) => script.apart(feature, value);
+  assert.deepEqual([-1, 0, 4, null].map(words), ["", "", "", ""]);
+  assert.deepEqual([-1.5, 4.1, 9, -6].map(words), ["outside", "outside", "outside", "outside"]);
+  assert.deepEqual([9.1, -6.1, 1e9].map(words), ["far outside", "far outside", "far outside"]);
+  assert.equal(script.apart({ name: "day", numeric: true, unit: "date", range: ["2026-01-01", "2026-12-31"] }, 30000), "far outside");
+  assert.equal(script.apart({ name: "f", numeric: true }, 7), "");
+  assert.equal(script.apart({ name: "c", numeric: false, codes: [0] }, 7), "");
 });
 
 test("priors and error costs change what a model's scores mean", () => {

@@ -26,6 +26,7 @@ type form struct {
 	digits int  // digits of probabilities
 	scores bool // whether the parts of the tests' scores are included
 	models bool // whether the models of the leaves are included
+	counts bool // whether the numbers of rows of the class of interest are included
 }
 
 const (
@@ -49,15 +50,18 @@ type album struct {
 }
 
 // add encodes a tree in at most room bytes, with as many details as fit. Larger trees first lose
-// digits, then the scores of their tests, then the models of their leaves, then the nodes with the
+// digits, then counts, then the scores of their tests, then the models of their leaves, then the nodes with the
 // fewest rows.
 func (a *album) add(t *tree.Tree, room int) []byte {
 	room = min(room, a.left)
 	forms := []form{
-		{math.MaxInt, exactDigits, true, true}, {math.MaxInt, fewDigits, true, true}, {math.MaxInt, fewDigits, false, true},
+		{math.MaxInt, exactDigits, true, true, true},
+		{math.MaxInt, fewDigits, true, true, true},
+		{math.MaxInt, fewDigits, true, true, false},
+		{math.MaxInt, fewDigits, false, true, false},
 	}
 	if t.Modelled() {
-		forms = append(forms, form{math.MaxInt, fewDigits, true, false})
+		forms = append(forms, form{math.MaxInt, fewDigits, true, false, false})
 	}
 	for _, f := range forms {
 		f.models = f.models && !a.plain
@@ -68,7 +72,7 @@ func (a *album) add(t *tree.Tree, room int) []byte {
 			return b
 		}
 	}
-	f := form{len(t.Nodes), fewDigits, true, false}
+	f := form{len(t.Nodes), fewDigits, true, false, false}
 	for each := max(1, estimate(t, &f)/len(t.Nodes)); f.nodes > 1; f.nodes = f.nodes * 2 / 3 {
 		f.nodes = min(f.nodes, room/each)
 		if b, ok := a.try(t, &f, room); ok {
@@ -89,6 +93,9 @@ func estimate(t *tree.Tree, f *form) int {
 		wide = topClasses
 	}
 	size := 16*len(t.Nodes) + leaves*wide*(2+f.digits) + 40*(len(t.Nodes)-leaves)
+	if f.counts {
+		size += 5 * len(t.Nodes)
+	}
 	if f.scores {
 		size += 28 * (len(t.Nodes) - leaves)
 	}
@@ -232,6 +239,10 @@ func (e *encoder) encode() []byte {
 		return strconv.AppendInt(b, int64(nodes[node].Class), 10)
 	})
 	b = e.probabilities(b)
+	shown, _ := textview.Interested(e.tree)
+	if k := shown.Label.Positive(); e.counts && k >= 0 && textview.Counted(e.tree, &nodes[0]) {
+		b = e.each(b, "of", func(b []byte, _, node int) []byte { return strconv.AppendInt(b, nodes[node].RawClassWeights[k], 10) })
+	}
 	if e.weighted() {
 		b = e.each(b, "share", func(b []byte, _, node int) []byte {
 			return appendDigits(b, float64(nodes[node].Weight)/float64(nodes[0].Weight), scoreDigits)

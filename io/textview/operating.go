@@ -15,19 +15,14 @@ import (
 // them, or with brief the points of the sensitivities that people ask for. The point of the tree's own threshold is marked. what
 // names the class, and the cost of the tests. The table is nil if no class is of interest, or if the rows define no points.
 func OperatingTable(t *tree.Tree, m *metric.Metrics, part string, brief bool) (table *Table, what string) {
-	at := interest(t, m)
-	if at < 0 {
-		return nil, ""
-	}
-	c := &m.PerClass[at]
-	points := c.OperatingPoints()
+	c, points := OperatingPoints(t, m)
 	if points == nil {
 		return nil, ""
 	}
 	if brief { // without the last one, at which all rows are predicted
 		points = metric.Outlined(points[:len(points)-1], .5, .8, .9, .95, .99)
 	}
-	points, own := withOwn(points, c, &t.Label)
+	points, own := WithOwn(points, c, &t.Label)
 	table = NewTable(Column{Head: "threshold"}, Column{Head: "sensitivity"}, Column{Head: "specificity"}, Column{Head: "PPV"},
 		Column{Head: "NPV", Rank: 1}, Column{Head: "found"}, Column{Head: "missed"}, Column{Head: "false alarms"}, Column{Left: true})
 	for i := range points {
@@ -45,6 +40,17 @@ func OperatingTable(t *tree.Tree, m *metric.Metrics, part string, brief bool) (t
 	}
 	return table, fmt.Sprintf("operating points of %s on %s rows: predicted from this probability on, counts per 1,000 rows%s",
 		name(c.Class), part, cost)
+}
+
+// OperatingPoints returns the class of interest with its operating points, from the highest threshold to 0; nil if no class is of
+// interest, or if the rows define no points.
+func OperatingPoints(t *tree.Tree, m *metric.Metrics) (*metric.Class, []metric.OperatingPoint) {
+	at := interest(t, m)
+	if at < 0 {
+		return nil, nil
+	}
+	c := &m.PerClass[at]
+	return c, c.OperatingPoints()
 }
 
 // Operating writes the table of OperatingTable below its title, if there is one.
@@ -99,9 +105,9 @@ func estimated(e *metric.Estimate) string {
 
 func perThousand(share float64) string { return fmt.Sprintf("%.1f", 1000*share) }
 
-// withOwn adds the point of the tree's own threshold, which replaces a point with the same decisions, and returns its
+// WithOwn adds the point of the tree's own threshold, which replaces a point with the same decisions, and returns its
 // index; below 0 without a threshold.
-func withOwn(points []metric.OperatingPoint, c *metric.Class, l *tree.Label) ([]metric.OperatingPoint, int) {
+func WithOwn(points []metric.OperatingPoint, c *metric.Class, l *tree.Label) ([]metric.OperatingPoint, int) {
 	if !l.Thresholded() {
 		return points, -1
 	}

@@ -311,6 +311,9 @@ func (o *Overview) countedIn() string {
 	}
 }
 
+// Priced reports whether features of the run have prices, or costs a unit. Otherwise costs are numbers of tests or features.
+func (o *Overview) Priced() bool { return o.countedIn() == "" }
+
 // Budgets lists other trees of the frontier, among them the trees of nextTo, and returns a command
 // that takes the next cheaper one. The table is nil if there are no other trees.
 func (o *Overview) Budgets() (t *Table, another string) {

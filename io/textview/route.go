@@ -67,6 +67,22 @@ func Spelled(f *dataset.Feature, v tree.Value) string {
 	return text
 }
 
+// outside says that a value is outside the values of training: far outside if it is further away than their whole range is
+// wide. It is empty for other values, and where the range is unknown.
+func outside(f *dataset.Feature, v tree.Value) string {
+	x, ok := dataset.Plain.Parse(v.String())
+	if v.Missing() || !ok || len(f.Range) != 2 {
+		return ""
+	}
+	low := f.Range[0]
+	high := f.Range[1]
+	by := max(low-x, x-high)
+	if !(by > 0) {
+		return ""
+	}
+	return fmt.Sprintf(", %soutside the values of training (%s to %s)", pick(by > high-low, "far ", ""), f.Unit.Spell(low), f.Unit.Spell(high))
+}
+
 // PathTable is the path of a row for reading.
 type PathTable struct {
 	Head  string // the row, its class, its leaf and the paid costs
@@ -108,7 +124,7 @@ func NewPathTable(v *View) *PathTable {
 		n := &v.Tree.Nodes[s.Node]
 		line := PathLine{
 			Node: strconv.Itoa(s.Node), Value: name(v.Tree.Features[n.Test.Feature].Name) + " = " +
-				name(Spelled(&v.Tree.Features[n.Test.Feature], s.Value)),
+				name(Spelled(&v.Tree.Features[n.Test.Feature], s.Value)) + outside(&v.Tree.Features[n.Test.Feature], s.Value),
 			Price: number(s.Cost), Paid: number(s.Paid), Rows: count(v.Tree.Nodes[s.Child].Rows, v.short()),
 			Share: Percent(p.share(s.Child)), Class: p.verdict(s.Child),
 		}

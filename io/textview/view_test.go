@@ -255,3 +255,32 @@ func TestRules(t *testing.T) {
 	}
 	golden(t, "rules", b.String())
 }
+
+// TestPathOutside: a value on a path that is outside those of training is said to be so.
+func TestPathOutside(t *testing.T) {
+	m := &tree.Tree{
+		Label:    tree.Label{Column: "ill", Classes: []string{"no", "yes"}},
+		Features: []dataset.Feature{{Name: "crp", Kind: dataset.Numeric, Cuts: []float64{5}, Range: []float64{1, 9}, Cost: 1}},
+		Nodes: []tree.Node{
+			{Test: &tree.Test{Test: split.Test{Kind: split.Threshold, Code: 1}, Cost: 1}, Branches: []tree.Branch{{Outcome: 1, Child: 1}, {Outcome: 0, Child: 2, Missing: true}}},
+			{},
+			{},
+		},
+	}
+	for i := range m.Nodes {
+		m.Nodes[i].Rows, m.Nodes[i].Weight, m.Nodes[i].Probabilities = 1, 1, []float64{0.5, 0.5}
+		m.Nodes[i].RawClassWeights, m.Nodes[i].ClassWeights = []int64{1, 0}, []int64{1, 0}
+	}
+	for x, want := range map[float64]string{
+		1: "crp = 1", 9: "crp = 9", 9.5: "crp = 9.5, outside the values of training (1 to 9)", 17: "crp = 17, outside the values of training (1 to 9)",
+		17.5: "crp = 17.5, far outside the values of training (1 to 9)", -8: "crp = -8, far outside the values of training (1 to 9)",
+	} {
+		route, err := textview.NewRoute(m, []tree.Value{tree.Number(x)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := textview.NewPathTable(&textview.View{Tree: m, Route: route}).Steps[0].Value; got != want {
+			t.Errorf("%v: %q, want %q", x, got, want)
+		}
+	}
+}

@@ -36,7 +36,7 @@ type Slicer struct {
 	features []dataset.Feature // by column: its codes are the slices
 }
 
-// New determines the slices from the values of the training rows of spec; spec.Features has no
+// New determines the slices from the values of the rows of all parts; spec.Features has no
 // effect. A text in fewer than minRows rows has no slice of its own. For a column with too many
 // distinct texts New returns a *dataset.DataError.
 func New(
@@ -46,6 +46,7 @@ func New(
 	s := &Slicer{driver: d, tasks: tasks, folder: folder, columns: columns}
 	rows := *spec.OfLabels()
 	rows.Features = columns
+	rows.Parting = dataset.Parting{Shares: dataset.Shares{dataset.Train: 1}} // values of every part: a part may have others
 	_, found, err := d.Summarise(ctx, "slice values", tasks, len(columns), jobs.SummariseConfig{
 		Config: d.JobConfig(folder + "/slice_values"), Rows: rows.Encode(), Limits: binning.DefaultLimits(), Pieces: len(columns),
 	})

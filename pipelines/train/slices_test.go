@@ -1,6 +1,7 @@
 package train_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -152,6 +153,41 @@ func TestSlicesOfManyValues(t *testing.T) {
 		"2024-10-04 200", "2024-11-04 200", "2024-12-05 200")
 	if diff := gocmp.Diff(want, of); diff != "" {
 		t.Errorf("slices (-want +got):\n%s", diff)
+	}
+}
+
+// TestSlicesOfOnePart: a value that only a part other than the training part has is a slice of its own.
+func TestSlicesOfOnePart(t *testing.T) {
+	type row struct {
+		Clinic string  `parquet:"clinic"`
+		Part   string  `parquet:"part"`
+		X      float64 `parquet:"x"`
+		Class  string  `parquet:"class"`
+	}
+	var list []row
+	for i := range 400 {
+		clinic := []string{"north", "south", "east", "west"}[i%4]
+		part := map[string]string{"east": "test", "west": "validation"}[clinic]
+		list = append(list, row{clinic, cmp.Or(part, "train"), float64(i % 17), []string{"a", "b"}[i%7%2]})
+	}
+	input := filepath.Join(t.TempDir(), "rows.parquet")
+	if err := parquet.WriteFile(input, list); err != nil {
+		t.Fatal(err)
+	}
+	c := oneTree()
+	c.Input, c.Label, c.Ignore, c.SplitColumn, c.Slice = []string{input}, "class", []string{"clinic"}, "part", []string{"clinic"}
+	c.Output = filepath.Join(t.TempDir(), "run")
+	m := trained(t, c).Metrics
+	for part, want := range map[*metric.Metrics]string{m.Train: "north 100, south 100", m.Validation: "west 100", m.Test: "east 100"} {
+		var got []string
+		for _, s := range part.Slices {
+			if s.Of == metric.SliceOfValue {
+				got = append(got, fmt.Sprintf("%s %d", *s.Value, s.Rows))
+			}
+		}
+		if text := strings.Join(got, ", "); text != want || len(got) != len(part.Slices) {
+			t.Errorf("slices %s of %d, want %s", text, len(part.Slices), want)
+		}
 	}
 }
 

@@ -1,0 +1,68 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/textview"
+)
+
+// A tree is nearly as good as the run's if its AUC is at most lessAUC lower, and it costs at most moreCost times as much.
+const (
+	lessAUC  = 0.01
+	moreCost = 1.1
+)
+
+// maxAlternatives is the greatest number of trees in the table of alternatives.
+const maxAlternatives = 6
+
+// alternatives lists trees of the frontier that are nearly as good as the run's, and ask another feature first: for each
+// feature the tree of the highest AUC. It returns nil without such trees.
+func (f *facts) alternatives() *table {
+	root := f.root()
+	if f.Frontier == nil || root == nil {
+		return nil
+	}
+	points := f.Frontier.Points
+	chosen := slices.IndexFunc(points, func(p runfolder.Point) bool { return p.Selected })
+	if chosen < 0 || points[chosen].ExpectedAUC() == nil {
+		return nil
+	}
+	own := &points[chosen]
+	area := *own.ExpectedAUC()
+	best := make(map[string]int) // by first feature
+	for i := range points {
+		p := &points[i]
+		if i >= len(f.Trees) || f.Trees[i] == nil || f.Trees[i].Nodes[0].Leaf() || p.ExpectedAUC() == nil || !f.Frontier.Limits.Allow(&p.Complexity) ||
+			*p.ExpectedAUC() < area-lessAUC || p.ExpectedCost > float64(moreCost*own.ExpectedCost) {
+			continue
+		}
+		first := f.Trees[i].Features[f.Trees[i].Nodes[0].Test.Feature].Name
+		if at, ok := best[first]; !ok || *p.ExpectedAUC() > *points[at].ExpectedAUC() {
+			best[first] = i
+		}
+	}
+	delete(best, f.Tree.Features[root.Test.Feature].Name)
+	var list []int
+	for _, i := range best {
+		list = append(list, i)
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	slices.SortFunc(list, func(i, k int) int {
+		return cmp.Or(cmp.Compare(*points[k].ExpectedAUC(), *points[i].ExpectedAUC()), cmp.Compare(i, k))
+	})
+	t := textview.NewTable(textview.Column{Head: "first question", Left: true}, textview.Column{Head: "tree"}, textview.Column{Head: "cost"},
+		textview.Column{Head: "AUC"}, textview.Column{Head: "change"}, textview.Column{Head: "leaves"})
+	for _, i := range list[:min(len(list), maxAlternatives)] {
+		n := &f.Trees[i].Nodes[0]
+		t.Add(textview.Condition(f.Trees[i], n, &n.Branches[0]), cmp.Or(strings.TrimLeft(textview.Number(points[i].Tree), "0"), "0"), short(points[i].ExpectedCost),
+			fmt.Sprintf("%.3f", *points[i].ExpectedAUC()), fmt.Sprintf("%+.3f", *points[i].ExpectedAUC()-area), strconv.Itoa(points[i].Leaves))
+	}
+	return newTable(t)
+}
