@@ -19,6 +19,8 @@ type FeatureConfig struct {
 	// each row weighs 1.
 	MinRows, Rows int64
 
+	Cuts []float64 // the cuts of a numeric feature, ascending; nil: by the method. Cuts that part no values are left out
+
 	Order []string // the values of a categorical feature, from the least to the greatest; nil: they have no order
 
 	Unit dataset.Unit // unit of points in time; their numbers are integers, and so are their cuts
@@ -44,6 +46,9 @@ func (f *Fitter) FitFeature(name string, s *Summary, c FeatureConfig) (dataset.F
 	case feature.Kind == dataset.Categorical && s.Overflow():
 		return feature, &dataset.DataError{Column: name, Problem: fmt.Sprintf("a categorical column with more than %d "+
 			"distinct values, most likely an identifier", s.Limits().Categories)}
+	case c.Cuts != nil && (feature.Kind != dataset.Numeric || c.Unit != dataset.Plain):
+		return feature, &dataset.DataError{Column: name, Problem: "the column has cuts and no numbers: expected numbers, not texts or times",
+			Hint: "leave its cuts out"}
 	case c.Order != nil:
 		return ordered(feature, s, c.Order)
 	case feature.Kind == dataset.Categorical:
@@ -96,11 +101,28 @@ func (c *FeatureConfig) leastWeight(s *Summary) int64 {
 // fitCuts returns the cuts of the bins.
 func (f *Fitter) fitCuts(s *Summary, c *FeatureConfig) []float64 {
 	f.load(s)
+	if c.Cuts != nil {
+		return f.parting(c.Cuts)
+	}
 	cuts := append([]float64{}, f.cuts(c.Method, c.Bins)...)
 	if c.Unit != dataset.Plain {
 		roundUp(cuts)
 	}
 	return cuts
+}
+
+// parting returns the cuts that part values from those below the cut, and from the cut before it.
+func (f *Fitter) parting(cuts []float64) []float64 {
+	list := []float64{}
+	below := 0
+	for _, cut := range cuts {
+		at, _ := slices.BinarySearch(f.values, cut)
+		if at > below && at < len(f.values) {
+			list = append(list, cut)
+			below = at
+		}
+	}
+	return list
 }
 
 // roundUp rounds cuts up to integers. This does not change the bin of an integer. A time finer than

@@ -28,6 +28,13 @@ func TestFitFeature(t *testing.T) {
 		config  binning.FeatureConfig
 		want    dataset.Feature
 	}{
+		{ // 0 and 5 part no values, and 2.6 parts none that 2.5 does not
+			"cuts of one's own", numericSummary([]float64{1, 2, 3, 4, nan}),
+			binning.FeatureConfig{Method: binning.Quantile, Bins: 2, Cuts: []float64{0, 2, 2.5, 2.6, 5}},
+			dataset.Feature{
+				Kind: dataset.Numeric, Type: dataset.Number, Cuts: []float64{2, 2.5}, Range: []float64{1, 4}, Missing: 1,
+			},
+		},
 		{
 			"numeric", numericSummary([]float64{1, 2, 3, 4, nan}),
 			binning.FeatureConfig{Method: binning.Quantile, Bins: 2},

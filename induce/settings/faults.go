@@ -1,8 +1,10 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/binning"
@@ -58,6 +60,18 @@ func (s *Settings) columnFaults(name Namer) []error {
 			faults = append(faults, fmt.Errorf("%s %s: want two values or more, from the least to the greatest", name("ordered"), feature))
 		default:
 			faults = append(faults, twice(name("ordered")+" "+feature, "value", values)...)
+		}
+	}
+	for _, feature := range slices.Sorted(maps.Keys(s.Cuts)) {
+		cuts := s.Cuts[feature]
+		finite := !slices.ContainsFunc(cuts, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+		rises := slices.IsSortedFunc(cuts, func(a, b float64) int { return cmp.Or(cmp.Compare(a, b), 1) })
+		switch {
+		case slices.Contains(s.Categorical, feature) || s.Ordered[feature] != nil:
+			faults = append(faults, fmt.Errorf("column %q is named in %s, and in %s or %s", feature, name("cuts"), name("categorical"),
+				name("ordered")))
+		case len(cuts) == 0 || !finite || !rises:
+			faults = append(faults, fmt.Errorf("%s %s: want finite numbers, each above the one before it", name("cuts"), feature))
 		}
 	}
 	for _, feature := range slices.Sorted(maps.Keys(s.Monotone)) {

@@ -47,6 +47,9 @@ type Columns struct {
 	Numeric     []string // features whose texts or booleans are read as numbers
 	// Ordered holds features whose texts are ordered, with their texts from the least to the greatest.
 	Ordered map[string][]string
+	// Cuts holds numeric features with cuts of one's own, ascending: a test is for values below a cut. Other numeric
+	// features have the cuts of the bin method.
+	Cuts map[string][]float64
 	// First names features to test at depth 0, 1 and so on, if they have a test. An empty name
 	// leaves a depth free.
 	First []string

@@ -101,7 +101,7 @@ func (s *Spec) fitColumn(
 	}
 	f, err := binning.FitFeature(column.Name, sum, binning.FeatureConfig{
 		Method: c.Binning, Bins: bins, SingleBins: grid.SingleBins(s.members()), Categories: c.MaxCategories, MinRows: c.MinValueRows,
-		Rows: rows, Unit: unit, Zone: zone, Order: c.Ordered[column.Name],
+		Rows: rows, Unit: unit, Zone: zone, Order: c.Ordered[column.Name], Cuts: c.Cuts[column.Name],
 	})
 	return f, dataset.WithHint(err, "leave it out with Ignore")
 }

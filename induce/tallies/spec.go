@@ -61,7 +61,8 @@ func (s *Spec) bind() error {
 		s.checkAreFeatures("Numeric", c.Numeric, names),
 		s.checkAreFeatures("First", slices.DeleteFunc(slices.Clone(c.First), func(f string) bool { return f == "" }), names),
 		s.checkAreFeatures("Monotone", slices.Sorted(maps.Keys(c.Monotone)), names),
-		s.checkAreFeatures("Ordered", slices.Sorted(maps.Keys(c.Ordered)), names))
+		s.checkAreFeatures("Ordered", slices.Sorted(maps.Keys(c.Ordered)), names),
+		s.checkAreFeatures("Cuts", slices.Sorted(maps.Keys(c.Cuts)), names))
 	priced := c.Features()
 	for _, list := range slices.Sorted(maps.Keys(priced)) {
 		faults = append(faults, s.checkAreFeatures(list, priced[list], names))

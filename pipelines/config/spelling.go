@@ -204,27 +204,63 @@ func spellMonotone(constraints map[string]int8) []string {
 
 // parseOrdered reads columns with their values, such as size=low,medium,high.
 func parseOrdered(items []string) (map[string][]string, error) {
-	var ordered map[string][]string
-	for _, text := range items {
-		column, list, ok := strings.Cut(text, "=")
-		values, err := setting.Cut(list)
-		switch _, twice := ordered[column]; {
-		case !ok || err != nil || column == "":
-			return nil, &setting.ItemError{Item: text, Err: errors.New("want COLUMN=VALUE,VALUE,.., from the least to the greatest")}
-		case twice:
-			return nil, &setting.ItemError{Item: text, Err: fmt.Errorf("the column %q is named twice", column)}
-		case ordered == nil:
-			ordered = make(map[string][]string)
-		}
-		ordered[column] = values
-	}
-	return ordered, nil
+	return parseLists(items, "COLUMN=VALUE,VALUE,.., from the least to the greatest", func(values []string) ([]string, error) { return values, nil })
 }
 
 func spellOrdered(ordered map[string][]string) []string {
+	return spellLists(ordered, func(values []string) []string { return values })
+}
+
+func parseCuts(items []string) (map[string][]float64, error) {
+	return parseLists(items, "COLUMN=NUMBER,NUMBER,.., ascending", func(values []string) (cuts []float64, err error) {
+		for _, text := range values {
+			cut, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return nil, err
+			}
+			cuts = append(cuts, cut)
+		}
+		return cuts, nil
+	})
+}
+
+func spellCuts(cuts map[string][]float64) []string {
+	return spellLists(cuts, func(cuts []float64) (values []string) {
+		for _, cut := range cuts {
+			values = append(values, dataset.SpellNumber(cut))
+		}
+		return values
+	})
+}
+
+// parseLists reads a list of values for each column. wanted describes an item, and parse reads the values of one.
+func parseLists[T any](items []string, wanted string, parse func(values []string) ([]T, error)) (map[string][]T, error) {
+	var lists map[string][]T
+	for _, text := range items {
+		column, list, ok := strings.Cut(text, "=")
+		values, err := setting.Cut(list)
+		var parsed []T
+		if err == nil {
+			parsed, err = parse(values)
+		}
+		switch _, twice := lists[column]; {
+		case !ok || err != nil || column == "":
+			return nil, &setting.ItemError{Item: text, Err: errors.New("want " + wanted)}
+		case twice:
+			return nil, &setting.ItemError{Item: text, Err: fmt.Errorf("the column %q is named twice", column)}
+		case lists == nil:
+			lists = make(map[string][]T)
+		}
+		lists[column] = parsed
+	}
+	return lists, nil
+}
+
+// spellLists writes lists as parseLists reads them.
+func spellLists[T any](lists map[string][]T, spell func([]T) []string) []string {
 	var items []string
-	for _, column := range slices.Sorted(maps.Keys(ordered)) {
-		items = append(items, column+"="+setting.Join(ordered[column]))
+	for _, column := range slices.Sorted(maps.Keys(lists)) {
+		items = append(items, column+"="+setting.Join(spell(lists[column])))
 	}
 	return items
 }

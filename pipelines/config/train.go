@@ -209,6 +209,11 @@ func (c *Train) testSettings() []setting.Setting {
 			Help: "column of texts with an order, and its values from the least to the greatest (size=low,medium,high): tests cut " +
 				"them as numbers; once for each column",
 		},
+		{
+			Name: "cuts", Value: setting.RepeatedOf(&c.Cuts, parseCuts, spellCuts),
+			Help: "column of numbers with cuts of your own, ascending (age=18,65): tests are for values below one of them; once for " +
+				"each column",
+		},
 		{Name: "numeric", Value: setting.List(&c.Numeric), Help: "text or boolean columns to read as numbers"},
 		{
 			Name: "tests", Value: listOf(&c.Tests, "", split.ParseFamily),
@@ -531,6 +536,9 @@ func (c *Train) conflictsOfCuts() []error {
 // conflictsOfEarlier returns the faults of --cuts_from and --refit.
 func (c *Train) conflictsOfEarlier() []error {
 	var faults []error
+	if len(c.Cuts) > 0 && (c.Refit != "" || c.CutsFrom != "") {
+		faults = append(faults, errors.New("--cuts_from and --refit take the cuts of an earlier run: leave out --cuts"))
+	}
 	if c.Refit != "" && c.CutsFrom != "" {
 		faults = append(faults, errors.New("--refit takes the cuts of the same run: leave out --cuts_from"))
 	}

@@ -491,7 +491,7 @@ func (w *fitter) fitFeature(
 	f, err := fitter.FitFeature(column.Name, s, binning.FeatureConfig{
 		Method: w.config.Binning, Bins: bins, SingleBins: grid.SingleBins(w.parsed.Grid),
 		Categories: w.config.MaxCategories, MinRows: w.config.MinValueRows, Rows: rows, Unit: column.Unit, Zone: column.Zone,
-		Order: w.config.Ordered[column.Name],
+		Order: w.config.Ordered[column.Name], Cuts: w.config.Cuts[column.Name],
 	})
 	return f, key, dataset.WithHint(err, "leave it out with --ignore "+column.Name+", or allow more values with --max_values")
 }

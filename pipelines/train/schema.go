@@ -155,6 +155,7 @@ func checkFlags(in *source.Input, c *config.Train) error {
 	look("categorical", c.Categorical...)
 	look("numeric", c.Numeric...)
 	look("ordered", slices.Sorted(maps.Keys(c.Ordered))...)
+	look("cuts", slices.Sorted(maps.Keys(c.Cuts))...)
 	look("first", c.First...)
 	look("forbid", c.Forbid...)
 	look("monotone", slices.Sorted(maps.Keys(c.Monotone))...)
@@ -217,7 +218,7 @@ func withoutIndex(in *source.Input, c *config.Train) *config.Train {
 // named reports whether a setting names a column as a feature or for slices.
 func named(name string, c *config.Train) bool {
 	return slices.Contains(slices.Concat(c.Categorical, c.Numeric, c.First, c.Forbid, c.Slice), name) || c.Monotone[name] != 0 ||
-		c.Ordered[name] != nil
+		c.Ordered[name] != nil || c.Cuts[name] != nil
 }
 
 // wanted reports whether a setting or the contract names a column as a feature.
@@ -384,6 +385,7 @@ func (s *schema) checkConstraints(c *config.Train) error {
 			{"forbid", slices.Contains(c.Forbid, column.Name)},
 			{"monotone", c.Monotone[column.Name] != 0},
 			{"ordered", c.Ordered[column.Name] != nil},
+			{"cuts", c.Cuts[column.Name] != nil},
 		} {
 			if constraint.named && column.role != RoleFeature && column.role != RoleForbidden {
 				faults = append(faults, fmt.Errorf("--%s: column %q is not a feature, its role is %s",
