@@ -158,6 +158,7 @@ func checkFlags(in *source.Input, c *config.Train) error {
 	look("first", c.First...)
 	look("forbid", c.Forbid...)
 	look("monotone", slices.Sorted(maps.Keys(c.Monotone))...)
+	look("absent", slices.Sorted(maps.Keys(c.Absent))...)
 	if len(faults) > 0 {
 		return usage.All(faults)
 	}
@@ -384,6 +385,7 @@ func (s *schema) checkConstraints(c *config.Train) error {
 			{"forbid", slices.Contains(c.Forbid, column.Name)},
 			{"monotone", c.Monotone[column.Name] != 0},
 			{"ordered", c.Ordered[column.Name] != nil},
+			{"absent", c.Absent[column.Name] != ""},
 		} {
 			if constraint.named && column.role != RoleFeature && column.role != RoleForbidden {
 				faults = append(faults, fmt.Errorf("--%s: column %q is not a feature, its role is %s",
