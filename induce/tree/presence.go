@@ -20,6 +20,15 @@ func (t *Tree) Presence(n *Node) bool {
 	return !n.Leaf() && n.Test.Kind == split.Missing && t.Features[n.Test.Feature].Unordered
 }
 
+// Question returns the node that a row is asked at from a node on: the node itself, or the test below a presence test.
+func (t *Tree) Question(node int) *Node {
+	n := &t.Nodes[node]
+	if t.Presence(n) {
+		return &t.Nodes[n.ByOutcome(0).Child]
+	}
+	return n
+}
+
 // HasPresenceTests reports whether the tree has a presence test.
 func (t *Tree) HasPresenceTests() bool {
 	if !hasUnordered(t.Features) {
