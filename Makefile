@@ -1,5 +1,5 @@
 # The README's two commands and the checks; everything here is plain go.
-.PHONY: example check test long lint bench ci matrix pruning budgets prices peers predict models importance total trust power truth steadiness roc slices exports speed scorers python_scorers shapes cluster processors \
+.PHONY: example check test long lint bench ci matrix pruning budgets prices peers predict models importance total trust power truth unordered steadiness roc slices exports speed scorers python_scorers shapes cluster processors \
 	auc_at_tests soft_labels monotone results bought categories release check_release
 
 example:
@@ -73,6 +73,9 @@ power:
 
 truth:
 	bench/truth.py
+
+unordered:
+	bench/unordered.py
 
 steadiness:
 	bench/steadiness.py

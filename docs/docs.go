@@ -21,7 +21,7 @@ type Page struct {
 // names returns the names of all pages in the order in which a new user reads them.
 func names() []string {
 	return []string{
-		"start", "data", "costs", "budgets", "thresholds", "accuracy", "reading", "scoring", "exports", "sql", "production",
+		"start", "data", "costs", "unordered", "budgets", "thresholds", "accuracy", "reading", "scoring", "exports", "sql", "production",
 		"scale", "engines", "go", "python", "files", "settings", "glossary", "moving",
 	}
 }

@@ -8,8 +8,35 @@ import (
 
 // Place is the position of a node in a tree. The zero value is the position of the root.
 type Place struct {
-	Depth int // tests on the way to it
+	Depth int // tests on the way to it, without presence tests: see split.Column.Presence
 	Path  *Path
+}
+
+// NewPlace returns the position that the steps lead to.
+func NewPlace(steps []Step, columns []split.Column) Place {
+	var p Place
+	for _, s := range steps {
+		p = p.Below(s.Test, s.Outcome, columns)
+	}
+	return p
+}
+
+// Below returns the position of a child of the node, if test splits the node.
+func (p Place) Below(test split.Test, child int, columns []split.Column) Place {
+	below := Place{Depth: p.Depth + 1, Path: p.Path.Below(test, child)}
+	if columns[test.Feature].IsPresence(&test) {
+		below.Depth = p.Depth
+	}
+	return below
+}
+
+// BelowPresence returns the feature that the presence test above the node is for, and whether the node has the objects without a value,
+// which end there. The others are to be tested. The feature is -1 if there is no presence test just above the node.
+func (p Place) BelowPresence(columns []split.Column) (feature int, absent bool) {
+	if p.Path == nil || !columns[p.Path.test.Feature].IsPresence(&p.Path.test) {
+		return -1, false
+	}
+	return p.Path.test.Feature, p.Path.outcome == 1
 }
 
 // Path is the list of tests from a node up to the root; nil at the root. Paths share their upper
@@ -55,6 +82,9 @@ func (p *Path) Below(test split.Test, child int) *Path {
 func (p *Path) paid(feature int, columns []split.Column) split.Paid {
 	var paid split.Paid
 	for ; p != nil; p = p.up {
+		if columns[p.test.Feature].IsPresence(&p.test) {
+			continue
+		}
 		if p.test.Feature == feature {
 			paid.Prior = split.LeastPrior(paid.Prior, p.test.Prior)
 		}
@@ -70,6 +100,9 @@ func (p *Path) Spent(columns []split.Column) (spent float64, paid int) {
 	setUp := map[string]bool{}
 	for _, step := range p.Steps() {
 		column := &columns[step.Test.Feature]
+		if column.IsPresence(&step.Test) {
+			continue
+		}
 		earlier := byFeature[step.Test.Feature]
 		earlier.SetUp = setUp[column.Group]
 		due := column.Due(&step.Test, earlier)
@@ -88,10 +121,10 @@ func (p *Path) Due(feature int, columns []split.Column) float64 {
 }
 
 // Features returns the different features that the path tests, the last one first.
-func (p *Path) Features() []int {
+func (p *Path) Features(columns []split.Column) []int {
 	var list []int
 	for ; p != nil; p = p.up {
-		if !slices.Contains(list, p.test.Feature) {
+		if !columns[p.test.Feature].IsPresence(&p.test) && !slices.Contains(list, p.test.Feature) {
 			list = append(list, p.test.Feature)
 		}
 	}

@@ -102,8 +102,9 @@ func synonyms() map[string]string {
 		"start": "index intro introduction tutorial quickstart begin first example install readme where",
 		"data": "csv excel parquet contracts schema missing nulls nan dates timestamps input columns types split key " +
 			"monotone soft-labels soft_labels categories label labels weight validation-rows",
-		"costs":   "money price prices cost euros groups weights priors class_weights error_costs errors free",
-		"budgets": "budget limits limit select choice why smaller pruning certificate folds optimum grid lambda promote smoothing",
+		"costs":     "money price prices cost euros groups weights priors class_weights error_costs errors free",
+		"unordered": "absent not-ordered not_ordered unasked mar missing-at-random ipw positivity propensity",
+		"budgets":   "budget limits limit select choice why smaller pruning certificate folds optimum grid lambda promote smoothing",
 		"thresholds": "threshold sensitivity specificity ppv npv operating operating-points decision recall precision cutoff " +
 			"min_sensitivity false-alarms",
 		"accuracy": "models model leaf-models leaf_model boosters boosting lightgbm xgboost cart sklearn teacher preset presets " +

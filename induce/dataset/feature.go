@@ -46,6 +46,10 @@ type Feature struct {
 	Missing int64 // number of training rows without a value
 	Other   int64 // number of training rows whose value is in the tail (categorical)
 
+	// Unordered says that a value is absent because nobody ordered it: no test separates absent values from present ones,
+	// and what a row without the value would have is unknown.
+	Unordered bool
+
 	Cost       float64            // price of one test
 	ValueCosts map[string]float64 // by value as spelled: price of its `equals` test; nil: Cost for all
 	Group      string             // name of the group, whose features share a set-up; empty: no group

@@ -114,10 +114,10 @@ func TestFeaturesCut(t *testing.T) {
 // hostileFeatures spoil plainFeatures: the version, the number of features and,
 // by hand, of feature "x" the name (2 to 4), kind and type (4, 5), cuts (6 to
 // 15), values (15 to 18), missing and other (18, 19), cost (20 to 28), value
-// costs (28 to 39), group and its cost (39 to 49), a zero (49), and range (50).
+// costs (28 to 39), group and its cost (39 to 49), a zero (49), range (50), and unordered (53).
 func hostileFeatures() []edit {
 	return []edit{
-		{"empty", 0, 53, nil},
+		{"empty", 0, 54, nil},
 		{"another version", 0, 1, []byte{1}},
 		{"a feature more", 1, 2, []byte{2}},
 		{"a feature less", 1, 2, []byte{0}},
@@ -137,7 +137,8 @@ func hostileFeatures() []edit {
 		{"2^63 bytes of group", 39, 40, uvarint(1 << 63)},
 		{"subsets of the cuts", 49, 50, []byte{1}},
 		{"2^61 numbers of range", 50, 51, uvarint(1 << 61)},
-		{"bytes after the features", 53, 53, []byte{0}},
+		{"a flag of 2", 53, 54, []byte{2}},
+		{"bytes after the features", 54, 54, []byte{0}},
 	}
 }
 
@@ -152,9 +153,9 @@ func plainFeatures() []dataset.Feature {
 func TestDecodeFeaturesErrors(t *testing.T) {
 	valid := dataset.EncodeFeatures(plainFeatures())
 	// by hand: 29 bytes, 10 of the priced value, 10 of the group, a zero, 1 of the range,
-	// 1 of the unit and 1 of the zone
-	if size := len(valid); size != 53 {
-		t.Fatalf("%d bytes, want 53: the edits are of another format", size)
+	// 1 of the unit, 1 of the zone and 1 of unordered
+	if size := len(valid); size != 54 {
+		t.Fatalf("%d bytes, want 54: the edits are of another format", size)
 	}
 	for _, e := range hostileFeatures() {
 		if got, err := dataset.DecodeFeatures(e.apply(valid)); err == nil || got != nil {

@@ -68,7 +68,7 @@ type Measured struct {
 }
 
 // Children splits the node by a choice, and returns the open children by outcome.
-func (o *Open) Children(nodes *Nodes, by *Choice) []Open {
+func (o *Open) Children(nodes *Nodes, by *Choice, columns []split.Column) []Open {
 	children := make([]Open, len(by.Cells))
 	for _, m := range by.Members {
 		for i, n := range nodes.split(m, by) {
@@ -77,7 +77,7 @@ func (o *Open) Children(nodes *Nodes, by *Choice) []Open {
 	}
 	for i, cells := range by.Cells {
 		child := &children[i]
-		child.Place = induce.Place{Depth: o.Depth + 1, Path: o.Path.Below(by.Test, i)}
+		child.Place = o.Below(by.Test, i, columns)
 		child.Objects, child.Weight = make([]int64, len(o.Objects)), make([]int64, len(o.Objects))
 		for k := range child.Objects {
 			child.Objects[k], child.Weight[k] = cells[2*k], cells[2*k+1]

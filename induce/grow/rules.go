@@ -70,12 +70,15 @@ type bounds struct {
 	cost     float64 // features whose tests lead to no higher cost of the path; 0: all
 }
 
-// demanded returns the feature that nodes of a depth have to test; -1: any.
-func (r *Rules) demanded(depth int) int {
-	if depth < len(r.first) {
-		return r.first[depth]
+// demanded returns the feature that a node has to test; -1: any. If only, it must test the feature or be a leaf.
+func (r *Rules) demanded(at induce.Place) (feature int, only bool) {
+	if f, _ := at.BelowPresence(r.Columns); f >= 0 {
+		return f, true
 	}
-	return -1
+	if at.Depth < len(r.first) {
+		return r.first[at.Depth], false
+	}
+	return -1, false
 }
 
 // totals returns the sums of a node from the number and weight of its objects by class, as the
@@ -89,17 +92,18 @@ func (r *Rules) totals(tree int, objects, weight []int64, made *[split.Impuritie
 	return made[kind]
 }
 
-// isLeaf reports whether the criterion or the depth makes a leaf of a node.
-func (r *Rules) isLeaf(tree, depth int, n *split.Totals) bool {
+// isLeaf reports whether the criterion, the depth or a presence test makes a leaf of a node.
+func (r *Rules) isLeaf(tree int, at induce.Place, n *split.Totals) bool {
 	most := r.Params[tree].MaxDepth
-	return r.Criteria[tree].IsLeaf(n) || most > 0 && depth >= most
+	_, absent := at.BelowPresence(r.Columns)
+	return absent || r.Criteria[tree].IsLeaf(n) || most > 0 && at.Depth >= most
 }
 
 // MayTest reports whether neither the criterion nor the depth makes an open node a leaf in a tree. It ignores
 // MinRows, as the node's rows may be unknown.
 func (r *Rules) MayTest(o *Open, tree int) bool {
 	var made [split.Impurities]*split.Totals
-	return !r.isLeaf(tree, o.Depth, r.totals(tree, o.Objects, o.Weight, &made))
+	return !r.isLeaf(tree, o.Place, r.totals(tree, o.Objects, o.Weight, &made))
 }
 
 // Describe sets the rows and the class weights of nodes at open node o. other has the class weights that the open

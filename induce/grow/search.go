@@ -21,6 +21,7 @@ type Search struct {
 	spent     float64
 	paid      int // tests of the path that cost something
 	teams     []team
+	presence  []bool           // by position: whether a presence test has to be put above a test of the feature, see split.Column.Presence
 	gains     []float64        // by position and team: see split.Scanner.Gain; nil unless some tree chooses the root by them
 	estimates []split.Estimate // bounds of the best score, by position, then by tree in the order of the teams
 	highest   []highest        // by tree, in the order of the teams
@@ -72,8 +73,11 @@ type Scratch struct {
 	teams  []*split.Team
 	load   Load
 	column split.Column // one feature at a node
+	apart  *split.Team  // scores the tests of features whose values some objects of the node lack, see Search.apart
 	cuts   []float64
 	found  [][]split.Candidate
+
+	present []int32 // codes of a feature, see Search.apart
 }
 
 // Open begins the search of another node for the trees in which the node may be split. In all other trees,
@@ -93,7 +97,7 @@ func (s *Search) Open(
 		if least > 0 && counted < 0 {
 			counted = rows()
 		}
-		leaf := rules.isLeaf(m.Tree, o.Depth, t) || least > 0 && counted < least ||
+		leaf := rules.isLeaf(m.Tree, o.Place, t) || least > 0 && counted < least ||
 			rules.Soft && rules.OfRows && !t.Paired() && labelled()
 		if leaf || stop {
 			m.Node.Stopped = !leaf
@@ -114,7 +118,7 @@ func (s *Search) reset(rules *Rules, place induce.Place, features []int32) {
 	s.paid = 0
 	s.gains = nil
 	if rules.confined {
-		s.asked = place.Path.Features()
+		s.asked = place.Path.Features(rules.Columns)
 	}
 	if rules.costly {
 		s.spent, s.paid = place.Path.Spent(rules.Columns)
@@ -185,6 +189,8 @@ func (s *Search) Group() {
 		s.gains = make([]float64, len(s.features)*len(s.teams))
 	}
 	s.highest = slices.Grow(s.highest[:0], len(s.Trees))[:len(s.Trees)]
+	s.presence = slices.Grow(s.presence[:0], len(s.features))[:len(s.features)]
+	clear(s.presence)
 }
 
 // row returns the estimates of the feature at a position for the trees of a team.
@@ -206,17 +212,71 @@ func (s *Search) Begin(w *Scratch, load Load) {
 	}
 }
 
-// load loads a feature for the team with the given index. If scan is true, only Scan uses it.
-func (s *Search) load(f, team int, scan bool, w *Scratch) *split.Team {
+// load loads a feature for the team with the given index, and reports whether objects of the node lack a value that nobody
+// ordered: see apart. If scan is true, only Scan uses it.
+func (s *Search) load(f, team int, scan bool, w *Scratch) (loaded *split.Team, lacking bool) {
 	t := w.teams[team]
 	column := s.place.Path.Column(f, s.rules.Columns, &w.column)
 	var strides []int32
-	if scan && s.gains == nil {
+	if scan && s.gains == nil && !column.Unordered {
 		strides = t.Strides(column)
 	}
 	h, present := w.load(f, s.teams[team].trees[0], strides)
+	if column.Unordered {
+		if apart := s.apart(f, team, column, h, present, w); apart != nil {
+			return apart, true
+		}
+	}
 	t.Load(f, column, h, present)
-	return t
+	return t, false
+}
+
+// apart returns a team that has loaded an unordered feature, for the objects of the node that have a value; nil if all have
+// one. So a score counts for these objects alone, as in C4.5. If it counted for the whole node, in which the test would be
+// done in use, chance would count as often, and features that few objects have would be tested before others: see
+// docs/dev/decisions.md.
+func (s *Search) apart(f, number int, column *split.Column, h split.Histogram, present []int32, w *Scratch) *split.Team {
+	t := &s.teams[number]
+	node := &s.Trees[t.trees[0]]
+	n := node.Totals
+	if last := len(present) - 1; present != nil && (last < 0 || int(present[last]) < column.Codes-1) { // other cells mean nothing
+		return nil
+	}
+	absent := h.Cells[2*(column.Codes-1)*len(n.N):][:2*len(n.N)]
+	objects := make([]int64, len(n.N))
+	weight := make([]int64, len(n.N))
+	lacking := false
+	for k := range n.N {
+		objects[k] = n.N[k] - absent[2*k]
+		weight[k] = n.M[k] - absent[2*k+1]
+		lacking = lacking || absent[2*k]|absent[2*k+1] != 0
+	}
+	if !lacking {
+		return nil
+	}
+	if w.apart == nil {
+		w.apart = split.NewTeam(len(s.rules.Columns))
+	}
+	totals := t.criteria[0].NewTotals(objects, weight)
+	totals.Ordered = n.Ordered
+	heavy := node.Heavy
+	if h.Heavy != nil {
+		heavy = heavy.Minus(&h.Heavy[column.Codes-1])
+	}
+	w.apart.Node(totals, heavy, t.criteria, t.exactly)
+	if present == nil {
+		present = w.present[:0]
+		for code := range column.Codes - 1 {
+			if slices.ContainsFunc(h.Cells[2*code*len(n.N):][:2*len(n.N)], func(x int64) bool { return x != 0 }) {
+				present = append(present, int32(code))
+			}
+		}
+		w.present = present
+	} else {
+		present = present[:len(present)-1]
+	}
+	w.apart.Load(f, column, h, present)
+	return w.apart
 }
 
 // closed reports whether a feature has no tests at the node.
@@ -238,9 +298,10 @@ func (s *Search) Scan(at int, w *Scratch) (varies bool) {
 			varies = true
 			continue
 		}
-		team := s.load(f, i, true, w)
+		team, lacking := s.load(f, i, true, w)
 		team.Scan(row)
 		varies = varies || team.Varies()
+		s.presence[at] = s.presence[at] || lacking
 		if s.gains != nil {
 			s.gains[at*len(s.teams)+i] = team.Gain()
 		}
@@ -277,7 +338,8 @@ func (s *Search) collect(f, team int, w *Scratch) {
 	for _, number := range s.teams[team].trees {
 		w.found = append(w.found, s.Trees[number].found)
 	}
-	s.load(f, team, false, w).Collect(w.cuts, w.found)
+	of, _ := s.load(f, team, false, w)
+	of.Collect(w.cuts, w.found)
 	for i, number := range s.teams[team].trees {
 		s.Trees[number].found = w.found[i]
 	}
@@ -290,7 +352,8 @@ func (s *Search) estimate(t *Tree, at int) split.Estimate { return s.estimates[a
 // up to to; -1: any. The positions before from were judged by earlier calls.
 func (s *Search) demand(t *Tree, from, to int) int {
 	hasTests := func(at int) bool { return !math.IsInf(s.estimate(t, at).High, -1) }
-	if at := s.position(s.rules.demanded(s.place.Depth)); from <= at && at < to && hasTests(at) {
+	feature, only := s.rules.demanded(s.place)
+	if at := s.position(feature); from <= at && at < to && (only || hasTests(at)) {
 		t.byCodes = false // what users demand goes first
 		return at
 	}
@@ -393,19 +456,34 @@ func (s *Search) Choices(measure func(number int, test *split.Candidate) Measure
 		}
 	}
 	var choices []Choice
-	for _, alike := range inner.Groups(func(a, b Member) bool { return s.Trees[a.Tree].best.Test == s.Trees[b.Tree].best.Test }) {
+	for _, alike := range inner.Groups(func(a, b Member) bool { return s.chosen(a.Tree) == s.chosen(b.Tree) }) {
 		choices = append(choices, s.choice(alike, measure))
 	}
 	return choices
 }
 
+// chosen returns the test of the node of the tree at a position: its best test, or the presence test above it.
+func (s *Search) chosen(number int) split.Test {
+	best := &s.Trees[number].best
+	if s.asksPresence(best.Feature) {
+		return s.rules.Columns[best.Feature].Presence(best.Feature)
+	}
+	return best.Test
+}
+
+// asksPresence reports whether a presence test has to be put above a test of the feature.
+func (s *Search) asksPresence(feature int) bool { return s.presence[s.position(feature)] }
+
 // choice measures the test that trees have chosen, and their runners-up. The trees are given by their positions.
 func (s *Search) choice(alike Members, measure func(number int, test *split.Candidate) Measured) Choice {
-	c := Choice{Members: alike, Test: s.Trees[alike[0].Tree].best.Test}
+	c := Choice{Members: alike, Test: s.chosen(alike[0].Tree)}
 	for _, m := range alike {
 		best := &s.Trees[m.Tree].best
 		c.Measured = measure(m.Tree, best)
 		m.Node.Test = &tree.Test{Test: c.Test, Cost: best.Own, Score: c.Parts}
+		if s.asksPresence(best.Feature) {
+			m.Node.Test.Cost = 0
+		}
 	}
 	for i, m := range alike {
 		t := &s.Trees[m.Tree]
@@ -429,6 +507,26 @@ func (t *Tree) Found() []split.Candidate { return t.found }
 // measured last.
 func (s *Search) Measure(number int, test *split.Candidate, w *Scratch) Measured {
 	t := &s.Trees[number]
-	parts, cells, outcomes := s.load(test.Feature, t.team, false, w).Parts(t.member, test)
+	team, lacking := s.load(test.Feature, t.team, false, w)
+	parts, cells, outcomes := team.Parts(t.member, test)
+	if lacking {
+		cells = presenceCells(t.Totals, cells)
+		outcomes = nil
+	}
 	return Measured{parts, cells, outcomes}
+}
+
+// presenceCells returns the cells of the outcomes of a presence test, given the cells of the outcomes of the test below.
+func presenceCells(n *split.Totals, below [][]int64) [][]int64 {
+	cells := [][]int64{make([]int64, 2*len(n.N)), make([]int64, 2*len(n.N))}
+	for _, outcome := range below {
+		for i, x := range outcome {
+			cells[0][i] += x
+		}
+	}
+	for k := range n.N {
+		cells[1][2*k] = n.N[k] - cells[0][2*k]
+		cells[1][2*k+1] = n.M[k] - cells[0][2*k+1]
+	}
+	return cells
 }

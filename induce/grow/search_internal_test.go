@@ -45,7 +45,7 @@ func TestDemanded(t *testing.T) {
 				got = append(got, f)
 			}
 		}
-		demanded := rules.demanded(test.depth)
+		demanded, _ := rules.demanded(induce.Place{Depth: test.depth})
 		only := slices.Equal(test.want, []int{demanded})
 		if !slices.Equal(got, test.want) || (len(tree.found) == 0) != only {
 			t.Errorf("depth %d, features from %d: features %v of scores %v with %d earlier tests, want %v", test.depth,

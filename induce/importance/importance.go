@@ -232,6 +232,7 @@ func newShuffle(t *tree.Tree, o *dataset.Objects) *shuffle {
 
 // area returns the AUC of the counts.
 func (s *shuffle) area(counts *tree.LeafCounts) *float64 {
+	counts = s.tree.KnownCounts(counts)
 	var leaves []metric.Leaf
 	for i := range s.tree.Nodes {
 		if n := &s.tree.Nodes[i]; n.Leaf() {

@@ -46,9 +46,13 @@ func (w *walk) byTest(nodes members) (inner []members, leaves members) {
 
 func (w *walk) node(m member) *tree.Node { return &w.trees[m.Tree].Nodes[m.Node] }
 
-// children calls visit for the children of nodes with the same test, with their part of the objects.
+// children calls visit for the children of nodes with the same test, with their part of the objects. It visits no node below a
+// presence test, where leaves have no models: the objects there would have other weights than their own, see tree.Tree.Known.
 func (w *walk) children(nodes members, ids []int32, visit func(children members, ids []int32)) {
 	first := nodes[0]
+	if w.trees[first.Tree].Presence(w.node(first)) {
+		return
+	}
 	w.trees[first.Tree].Divide(first.Node, w.objects, ids, make([]int32, len(ids)), func(child int, part []int32) {
 		at := slices.IndexFunc(w.node(first).Branches, func(b tree.Branch) bool { return b.Child == child })
 		visit(w.below(nodes, at), part)

@@ -2,6 +2,7 @@ package metric
 
 import (
 	"math"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -104,13 +105,24 @@ func jackknife(t *tree.Tree, groups *tree.GroupCounts, counts *tree.LeafCounts, 
 			leaves[position[c.Leaf]].Rows += times * c.Rows
 		}
 	}
-	whole := figuresOf(leaves)
+	measured := func() [figures]*float64 {
+		if !t.HasPresenceTests() {
+			return figuresOf(leaves)
+		}
+		list := slices.Clone(leaves)
+		known := t.KnownCounts(counts)
+		for node, at := range position {
+			list[at].Weights = known.Weights[node]
+		}
+		return figuresOf(list)
+	}
+	whole := measured()
 	for bucket := range groups.Buckets {
 		if len(groups.Buckets[bucket]) == 0 {
 			continue
 		}
 		move(bucket, -1)
-		without := figuresOf(leaves)
+		without := measured()
 		move(bucket, 1)
 		for i, x := range without {
 			if x == nil || whole[i] == nil {

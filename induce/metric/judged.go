@@ -36,14 +36,7 @@ func judged(m *Metrics, t *tree.Tree, leaves []Leaf, factors *judging.Factors, s
 
 // multiplied returns leaves with the weights multiplied by factors.
 func multiplied(leaves []Leaf, factors *judging.Factors) []Leaf {
-	var rows, weight int64
-	for i := range leaves {
-		rows += leaves[i].Rows
-		for _, w := range leaves[i].Weights {
-			weight += w
-		}
-	}
-	each := float64(weight) / float64(max(1, rows)) // weight of a row if all rows have the same weight
+	each := weightOfRow(leaves)
 	list := slices.Clone(leaves)
 	for i := range list {
 		l := &list[i]

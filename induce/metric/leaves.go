@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"math"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/judging"
@@ -42,6 +43,7 @@ func Leaves(t *tree.Tree, counts *tree.LeafCounts) []Leaf {
 		}
 	}
 	setSquares(leaves, nodes, counts.Groups)
+	setKnown(leaves, nodes, t, counts)
 	return leaves
 }
 
@@ -71,7 +73,60 @@ func scores(t *tree.Tree, counts *tree.ScoreCounts, groups *tree.GroupCounts) []
 		nodes = append(nodes, s.Leaf)
 	}
 	setSquares(leaves, nodes, groups)
+	if t.HasPresenceTests() {
+		all := t.NewLeafCounts()
+		for i := range leaves {
+			for k, w := range leaves[i].Weights {
+				all.Weights[nodes[i]][k] += w
+			}
+		}
+		setKnown(leaves, nodes, t, all)
+	}
 	return leaves
+}
+
+// setKnown replaces the weights in a table of leaves by the known ones, see tree.Tree.Known. The table has one leaf or
+// several for each of the nodes, whose counts are given. The squared weights of the rows follow.
+func setKnown(leaves []Leaf, nodes []int, t *tree.Tree, counts *tree.LeafCounts) {
+	if !t.HasPresenceTests() {
+		return
+	}
+	each := weightOfRow(leaves)
+	known := t.KnownCounts(counts)
+	for i := range leaves {
+		l := &leaves[i]
+		weights := make([]int64, len(l.Weights))
+		squares := make([]float64, len(l.Weights))
+		for k, w := range l.Weights {
+			whole := known.Weights[nodes[i]][k]
+			if counts.Weights[nodes[i]][k] == 0 { // divided as the training rows: evidence of a single row
+				weights[k] = whole
+				squares[k] = float64(float64(whole) * float64(whole))
+				continue
+			}
+			factor := float64(whole) / float64(counts.Weights[nodes[i]][k])
+			weights[k] = int64(math.RoundToEven(float64(factor * float64(w))))
+			one := float64(float64(w) * each)
+			if l.Squares != nil {
+				one = l.Squares[k]
+			}
+			squares[k] = float64(one * float64(factor*factor))
+		}
+		l.Weights = weights
+		l.Squares = squares
+	}
+}
+
+// weightOfRow returns the weight of a row if all rows have the same weight.
+func weightOfRow(leaves []Leaf) float64 {
+	var rows, weight int64
+	for i := range leaves {
+		rows += leaves[i].Rows
+		for _, w := range leaves[i].Weights {
+			weight += w
+		}
+	}
+	return float64(weight) / float64(max(1, rows))
 }
 
 // setSquares sets the squared weights of leaves, given their nodes, if groups are classes of weights. The rows of such a
@@ -100,14 +155,7 @@ func setSquares(leaves []Leaf, nodes []int, groups *tree.GroupCounts) {
 	}
 	each := groups.WeightEffect // mean of the squared weights, divided by the mean weight
 	if each > 0 {
-		var rows, weight int64
-		for i := range leaves {
-			rows += leaves[i].Rows
-			for _, w := range leaves[i].Weights {
-				weight += w
-			}
-		}
-		each *= float64(weight) / float64(max(1, rows))
+		each *= weightOfRow(leaves)
 	}
 	for i := range leaves {
 		l := &leaves[i]

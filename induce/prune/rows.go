@@ -11,10 +11,11 @@ import (
 // Rows are rows counted by leaf of a tree and added up towards the root. All sequences of the tree
 // may share them.
 type Rows struct {
-	nodeWeights
+	nodeWeights // known weights, see tree.Tree.Known
 
-	judged *nodeWeights // by which the rows count for all scores but the areas: see package judging
-	rows   []int64      // by node: number of rows that reach the node
+	counted *nodeWeights // as they were counted
+	judged  *nodeWeights // by which the rows count for all scores but the areas: see package judging
+	rows    []int64      // by node: number of rows that reach the node
 }
 
 // nodeWeights are the weights of rows that reach the nodes of a tree.
@@ -39,10 +40,16 @@ func NewRows(t *tree.Tree, counts *tree.LeafCounts, factors *judging.Factors) *R
 	if len(counts.Weights) != nodes || len(counts.Rows) != nodes {
 		panic(fmt.Sprintf("prune: counts of %d nodes for a tree of %d", len(counts.Weights), nodes))
 	}
-	r := &Rows{nodeWeights: newNodeWeights(t, counts), rows: make([]int64, nodes)}
+	known := t.KnownCounts(counts)
+	r := &Rows{nodeWeights: newNodeWeights(t, known), rows: make([]int64, nodes)}
+	r.counted = &r.nodeWeights
+	if known != counts {
+		counted := newNodeWeights(t, counts)
+		r.counted = &counted
+	}
 	r.judged = &r.nodeWeights
 	if factors != nil {
-		judged := newNodeWeights(t, factors.Counts(counts))
+		judged := newNodeWeights(t, factors.Counts(known))
 		r.judged = &judged
 	}
 	for v := nodes - 1; v >= 0; v-- {

@@ -59,6 +59,11 @@ func NewSequences(t *tree.Tree, currencies []Currency, impurity split.Impurity) 
 // newSequence prunes a tree, given the risk of each node as a leaf, and its weight.
 func newSequence(t *tree.Tree, currency Currency, leaf []float64, weight []int64) *Sequence {
 	alpha := alphas(t, currency, leaf, weight)
+	for v := range t.Nodes { // a presence test tells nothing without the test below
+		if n := &t.Nodes[v]; t.Presence(n) {
+			alpha[v] = min(alpha[v], alpha[n.ByOutcome(0).Child])
+		}
+	}
 	starts := distinct(t, alpha)
 	s := &Sequence{
 		Steps: make([]Step, 1+len(starts)), tree: t, currency: currency,
@@ -130,7 +135,7 @@ func (s *Sequence) Counts(pruned *tree.Tree, step int, r *Rows) *tree.LeafCounts
 		}
 		if s.leafAt(v, step) {
 			counts.Rows[i] = r.rows[v]
-			for _, w := range r.of(v) {
+			for _, w := range r.counted.of(v) {
 				counts.Weights[i][w.class] = w.weight
 			}
 		}
@@ -225,7 +230,7 @@ func (s *Sequence) expected(weight []int64) []expectation {
 	cost := make([]float64, len(s.Steps)+1)
 	tests := make([]int64, len(s.Steps)+1)
 	for v := range s.tree.Nodes {
-		if n := &s.tree.Nodes[v]; !n.Leaf() {
+		if n := &s.tree.Nodes[v]; !n.Leaf() && !s.tree.Presence(n) {
 			cost[s.cut[v]-1] += n.Spent(float64(weight[v]))
 			tests[s.cut[v]-1] += weight[v]
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/internal/growtest"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -489,4 +490,36 @@ func totalOf(t *tree.Tree, s *prune.Sequence, step, v int) float64 {
 		}
 	}
 	return total
+}
+
+// TestPresenceTests: no pruning keeps a presence test without the test below, in any currency.
+func TestPresenceTests(t *testing.T) {
+	r := rand.New(rand.NewPCG(60, 5))
+	kept := 0
+	for range 30 {
+		d := growtest.New(r, growtest.PricedFeatures(), 2+r.IntN(2), 150, true).Unordered(r)
+		p := growtest.RandomParams(r, split.EC45, split.Thresholds)
+		p.Theta = 0
+		grown := d.Model(d.Grow(p, 1))
+		drawErrorCosts(r, &grown.Label)
+		for _, currency := range append(currencies(), prune.Total) {
+			s := prune.NewSequence(grown, currency, split.Entropy)
+			for k := range s.Steps {
+				pruned := s.Tree(k)
+				for i := range pruned.Nodes {
+					n := &pruned.Nodes[i]
+					if !pruned.Presence(n) {
+						continue
+					}
+					kept++
+					if below := &pruned.Nodes[n.ByOutcome(0).Child]; below.Leaf() || below.Test.Feature != n.Test.Feature {
+						t.Fatalf("%v, step %d: presence test %d without a test", currency, k, i)
+					}
+				}
+			}
+		}
+	}
+	if kept == 0 {
+		t.Error("no presence test")
+	}
 }

@@ -30,6 +30,10 @@ func New(t *tree.Tree, features []dataset.Feature, columns []split.Column) (*Cou
 			return nil, fmt.Errorf("the tree tests %q by other cuts or values", f.Name)
 		}
 	}
+	features = slices.Clone(features)
+	for i := range t.Features {
+		features[number[i]].Unordered = t.Features[i].Unordered
+	}
 	made := &tree.Tree{Label: t.Label, Features: features, Algorithm: t.Algorithm, Nodes: make([]tree.Node, len(t.Nodes))}
 	for i := range t.Nodes {
 		n := &made.Nodes[i]
@@ -40,7 +44,9 @@ func New(t *tree.Tree, features []dataset.Feature, columns []split.Column) (*Cou
 		}
 		test := *t.Nodes[i].Test
 		test.Feature = number[test.Feature]
-		test.Cost = columns[test.Feature].Price(&test.Test)
+		if test.Cost = columns[test.Feature].Price(&test.Test); t.Presence(&t.Nodes[i]) {
+			test.Cost = 0
+		}
 		test.Trust = 0 // other rows chose the sets of values
 		n.Test = &test
 		n.Branches = t.Nodes[i].Branches
@@ -71,5 +77,6 @@ func (c *Counter) Add(o *dataset.Objects) {
 // what depends on its settings: estimates, billed prices, complexity and the description of the training.
 func (c *Counter) Tree() *tree.Tree {
 	tree.SumUp(c.tree.Nodes)
+	c.tree.WeighKnown()
 	return c.tree
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/certify"
@@ -311,7 +312,11 @@ func (c *Chooser) Certify(ctx context.Context, t *frontier.Candidate, grown int6
 			c.Host.Note(fmt.Sprintf(
 				"the tree has no certificate: it takes all training objects in memory, %d MiB", bytes>>20))
 		}
-		if !c.Settings.Certificate || !fits {
+		unordered := slices.ContainsFunc(c.Features, func(f dataset.Feature) bool { return f.Unordered })
+		if c.Settings.Certificate && unordered {
+			c.Host.Note("the tree has no certificate: a lower bound on costs needs the values that nobody ordered")
+		}
+		if !c.Settings.Certificate || !fits || unordered {
 			return nil, nil
 		}
 		objects, err := c.Objects(ctx)

@@ -15,11 +15,12 @@ import (
 
 // growPolicy grows a tree of the grid again, by the total cost of tests and errors: see package policy. The result is empty
 // if errors have no costs, if nothing is to be chosen, if the rule compares trees of one method only, if there are too many
-// training objects to have them in memory, if nodes have to test given features or to keep an order, or
+// training objects to have them in memory, if nodes have to test given features or to keep an order, if
+// values are unordered, or
 // if no member has tests of thresholds. The theta is the least of the grid.
 func (c *Chooser) growPolicy(ctx context.Context, members []grid.Member, o inmemory.Options) (*Regrown, error) {
 	cuts := func(m grid.Member) bool { return m.Params.Family != split.OneHot }
-	bound := func(f split.Column) bool { return f.First > 0 || f.Monotone != 0 }
+	bound := func(f split.Column) bool { return f.First > 0 || f.Monotone != 0 || f.Unordered }
 	if c.Losses.ErrorCosts == nil || !c.Settings.Undecided(2) || c.Settings.Rule == frontier.Paper ||
 		c.Training.Objects > mostTaught || slices.ContainsFunc(c.Columns, bound) || !slices.ContainsFunc(members, cuts) {
 		return new(Regrown), nil

@@ -1,9 +1,11 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
@@ -19,6 +21,54 @@ type Prices struct {
 	Groups      []CostGroup // features that share a price
 	FreeRepeats bool        // whether repeated tests of a feature on a path are free, unless its values have costs
 	CostUnit    string      // unit of the costs, for reports
+	// Absent is how absent values are read, by feature; by an empty name for all other features.
+	Absent map[string]Absence
+}
+
+// Absence is how absent values of a feature are read.
+type Absence string
+
+// The ways to read absent values.
+const (
+	AbsentValue     Absence = "value"     // as a value: tests may separate rows without a value from the others
+	AbsentUnordered Absence = "unordered" // nobody ordered it: see dataset.Feature.Unordered
+	AbsentAuto      Absence = "auto"      // unordered if a price list gives a price above 0 and many rows lack the value
+)
+
+// Absences returns the names of the ways to read absent values.
+func Absences() []string {
+	return []string{string(AbsentValue), string(AbsentUnordered), string(AbsentAuto)}
+}
+
+// absence returns how absent values of a feature are read.
+func (p *Prices) absence(feature string) Absence {
+	return cmp.Or(p.Absent[feature], p.Absent[""], AbsentAuto)
+}
+
+// manyAbsent is the share of the weight of the training rows without a value of a feature from which AbsentAuto takes its
+// values as unordered. Fewer may be faults of recording.
+const manyAbsent = 0.05
+
+// unordered reports whether the values of a feature are absent because nobody ordered them. weight is the weight of the
+// training rows. A feature of an earlier run stays as it was.
+func (p *Prices) unordered(f *dataset.Feature, weight int64) bool {
+	switch p.absence(f.Name) {
+	case AbsentUnordered:
+		return true
+	case AbsentValue:
+		return false
+	default:
+		return p.charges(f) && (f.Unordered || float64(f.Missing) >= manyAbsent*float64(weight))
+	}
+}
+
+// charges reports whether a price list gives a feature a price above 0.
+func (p *Prices) charges(f *dataset.Feature) bool {
+	charged := p.Costs[f.Name] > 0 || f.GroupCost > 0
+	for _, cost := range p.ValueCosts[f.Name] {
+		charged = charged || cost > 0
+	}
+	return charged
 }
 
 // CostGroup is a group of features that share a price, which is paid once on a path, at the first
@@ -45,9 +95,10 @@ func (p *Prices) Tables() map[string]any {
 	return map[string]any{"costs": &p.Costs, "values": &p.ValueCosts, "groups": &p.Groups}
 }
 
-// Apply sets the prices of the features. Prices of values that no training row has are left out: see Absent. An error is a
+// Apply sets the prices of the features, and whether their values are unordered. Prices of values that no training row has
+// are left out: see Unseen. weight is the weight of the training rows, as of dataset.Feature.Missing. An error is a
 // *dataset.DataError.
-func (p *Prices) Apply(features []dataset.Feature) error {
+func (p *Prices) Apply(features []dataset.Feature, weight int64) error {
 	for i := range features {
 		f := &features[i]
 		f.Cost = p.costOf(f.Name)
@@ -55,6 +106,7 @@ func (p *Prices) Apply(features []dataset.Feature) error {
 			f.Group = p.Groups[at].Name
 			f.GroupCost = p.Groups[at].Cost
 		}
+		f.Unordered = p.unordered(f, weight)
 		costs := p.ValueCosts[f.Name]
 		for _, value := range slices.Sorted(maps.Keys(costs)) {
 			problem := ""
@@ -76,18 +128,18 @@ func (p *Prices) Apply(features []dataset.Feature) error {
 	return nil
 }
 
-// Absent describes the values of the features that have prices, and that no training row has or that are put together as
+// Unseen describes the values of the features that have prices, and that no training row has or that are put together as
 // "other": no test asks for them alone.
-func (p *Prices) Absent(features []dataset.Feature) []string {
-	var absent []string
+func (p *Prices) Unseen(features []dataset.Feature) []string {
+	var unseen []string
 	for i := range features {
 		for _, value := range slices.Sorted(maps.Keys(p.ValueCosts[features[i].Name])) {
 			if !slices.Contains(features[i].Values, value) {
-				absent = append(absent, fmt.Sprintf("%q of %q", value, features[i].Name))
+				unseen = append(unseen, fmt.Sprintf("%q of %q", value, features[i].Name))
 			}
 		}
 	}
-	return absent
+	return unseen
 }
 
 // Unpriced returns the features that have no price while others have one. They cost 1.
@@ -190,6 +242,11 @@ func (p *Prices) faults(name Namer) []error {
 		check(fmt.Sprintf("%s: the cost of %q", name("groups"), g.Name), g.Cost)
 		names = append(names, g.Name)
 		grouped = append(grouped, g.Features...)
+	}
+	for _, feature := range slices.Sorted(maps.Keys(p.Absent)) {
+		if rule := p.Absent[feature]; !slices.Contains(Absences(), string(rule)) {
+			faults = append(faults, fmt.Errorf("%s: %q of %q: want one of %s", name("absent"), rule, feature, strings.Join(Absences(), ", ")))
+		}
 	}
 	faults = append(faults, twice(name("groups"), "group", names)...)
 	faults = append(faults, twice(name("groups"), "feature", grouped)...)

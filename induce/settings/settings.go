@@ -179,6 +179,7 @@ func Paper() Settings {
 	s := Default()
 	s.grow(split.OneHot)
 	s.FreeRepeats = false
+	s.Absent = map[string]Absence{"": AbsentValue}
 	s.Bins = 5
 	s.Binning = binning.KMeans
 	s.MaxCategories = 1000

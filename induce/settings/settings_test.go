@@ -104,14 +104,14 @@ func TestApply(t *testing.T) {
 		{Name: "c", Kind: dataset.Numeric, Cost: 1, Group: "lab", GroupCost: 9},
 		{Name: "color", Kind: dataset.Categorical, Values: []string{"blue", "red"}, Cost: 1, ValueCosts: map[string]float64{"red": 5}},
 	}
-	if err := p.Apply(got); err != nil {
+	if err := p.Apply(got, 100); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	p.ValueCosts["a"] = map[string]float64{"1": 1}
-	if err := p.Apply(got); err == nil || !strings.Contains(err.Error(), `feature "a" is numeric`) {
+	if err := p.Apply(got, 100); err == nil || !strings.Contains(err.Error(), `feature "a" is numeric`) {
 		t.Errorf("a cost of a value of a numeric feature: %v", err)
 	}
 }

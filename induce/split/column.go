@@ -14,6 +14,10 @@ type Column struct {
 	Cost    float64   // price of a test
 	Costs   []float64 // by code: price of its `equals` test; nil: all cost Cost
 
+	// Unordered means that absent values were not ordered: tests are scored on the objects that have a value, and no test
+	// separates the others from them. See IsPresence.
+	Unordered bool `json:",omitempty"`
+
 	Group     string  // name of the feature's group, which shares a set-up; empty if it has no group
 	GroupCost float64 // price of the group's set-up, paid once on a path
 	// FreeRepeats makes further tests of the feature on a path free. It does not apply to a feature
@@ -48,7 +52,7 @@ type Column struct {
 func NewColumn(f *dataset.Feature) Column {
 	c := Column{
 		Codes: f.Codes(), Numeric: f.Kind == dataset.Numeric || f.Ordered, Cost: f.Cost, Group: f.Group,
-		GroupCost: f.GroupCost,
+		GroupCost: f.GroupCost, Unordered: f.Unordered,
 	}
 	if len(f.ValueCosts) == 0 {
 		return c
@@ -64,6 +68,16 @@ func NewColumn(f *dataset.Feature) Column {
 	}
 	return c
 }
+
+// Presence returns the presence test of an unordered feature, which a growth puts above the first test of the feature on a path if
+// objects of the node lack the value: the test for missing values, which costs nothing. Objects without a value end
+// there, and the others go on to the test.
+func (c *Column) Presence(feature int) Test {
+	return Test{Feature: feature, Kind: Missing, Code: c.missing()}
+}
+
+// IsPresence reports whether a test of the column is a presence test.
+func (c *Column) IsPresence(t *Test) bool { return c.Unordered && t.Kind == Missing }
 
 // Paid lists what has been paid for a feature on the path to a node.
 type Paid struct {

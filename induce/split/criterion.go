@@ -152,7 +152,8 @@ func (h *Heavy) Add(other *Heavy) {
 	h.Hi, _ = bits.Add64(h.Hi, other.Hi, carry)
 }
 
-func (h *Heavy) minus(other *Heavy) Heavy {
+// Minus returns h without other.
+func (h *Heavy) Minus(other *Heavy) Heavy {
 	lo, borrow := bits.Sub64(h.Lo, other.Lo, 0)
 	hi, _ := bits.Sub64(h.Hi, other.Hi, borrow)
 	return Heavy{h.Weight - other.Weight, hi, lo}

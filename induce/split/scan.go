@@ -305,7 +305,7 @@ func (s *Scanner) part(cells []int64, heavy *Heavy, one, rest *side) {
 		one.impurity, rest.impurity = s.c.phi.finish(sumOne, one.weight), s.c.phi.finish(sumRest, rest.weight)
 	}
 	if s.h.Heavy != nil {
-		one.heavy, rest.heavy = *heavy, n.heavy.minus(heavy)
+		one.heavy, rest.heavy = *heavy, n.heavy.Minus(heavy)
 	}
 }
 

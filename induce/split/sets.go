@@ -154,7 +154,7 @@ func (s *Scanner) leaveOut(code int32) {
 		}
 	}
 	if s.h.Heavy != nil {
-		g.heavy = g.heavy.minus(&s.h.Heavy[code])
+		g.heavy = g.heavy.Minus(&s.h.Heavy[code])
 	}
 }
 
@@ -354,7 +354,7 @@ func (s *Scanner) visitPlace(order, place, with int, visit func(at int, codes []
 		for i := range g.one {
 			g.one[i] = g.all[i] - g.prefix[i]
 		}
-		g.oneHeavy = g.heavy.minus(&g.prefixHeavy)
+		g.oneHeavy = g.heavy.Minus(&g.prefixHeavy)
 	}
 	if no {
 		for i, x := range missing {

@@ -107,7 +107,7 @@ func TestHeavy(t *testing.T) {
 		if got.Cmp(want) != 0 || forward.Weight != weight {
 			t.Fatalf("sum %v of weight %d, want %v of %d", got, forward.Weight, want, weight)
 		}
-		if rest := forward.minus(&first); rest != second {
+		if rest := forward.Minus(&first); rest != second {
 			t.Fatalf("less one half: %+v, want %+v", rest, second)
 		}
 		exact, _ := new(big.Float).SetMantExp(new(big.Float).SetInt(want), -64).Float64()

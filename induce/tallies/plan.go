@@ -77,12 +77,16 @@ func (s *Spec) Fit(sums *Sums) (*Plan, error) {
 			p.Columns = append(p.Columns, i)
 		}
 	}
-	if err := c.Apply(p.features); err != nil {
+	weight := int64(0)
+	if len(sums.Columns) > 0 {
+		weight = sums.Columns[0].Weight() + sums.Columns[0].Missing()
+	}
+	if err := c.Apply(p.features, weight); err != nil {
 		return nil, dataset.WithHint(err, "correct the ValueCosts")
 	}
-	if absent := c.Absent(p.features); len(absent) > 0 {
+	if unseen := c.Unseen(p.features); len(unseen) > 0 {
 		return nil, &dataset.DataError{
-			Problem: fmt.Sprintf("the training rows lack the values %s, which have prices", strings.Join(absent, ", ")),
+			Problem: fmt.Sprintf("the training rows lack the values %s, which have prices", strings.Join(unseen, ", ")),
 			Hint:    "correct the ValueCosts",
 		}
 	}

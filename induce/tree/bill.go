@@ -27,6 +27,9 @@ func (t *Tree) freeRepeats(feature int) bool {
 
 // due returns what an inner node's test costs after tests that have paid for its feature and group.
 func (t *Tree) due(node int, paid split.Paid, freeRepeats bool) float64 {
+	if t.Presence(&t.Nodes[node]) {
+		return 0
+	}
 	test := t.Nodes[node].Test
 	f := &t.Features[test.Feature]
 	c := split.Column{Cost: test.Cost, Group: f.Group, GroupCost: f.GroupCost, FreeRepeats: freeRepeats}
@@ -38,7 +41,7 @@ func (t *Tree) paid() []split.Paid {
 	paid := make([]split.Paid, len(t.Nodes))
 	asked, setUp := make([]int, len(t.Features)), make(map[string]int) // tests above, by feature and by group
 	count := func(node, change int) {
-		if n := &t.Nodes[node]; !n.Leaf() {
+		if n := &t.Nodes[node]; !n.Leaf() && !t.Presence(n) {
 			asked[n.Test.Feature] += change
 			setUp[t.Features[n.Test.Feature].Group] += change
 		}
@@ -76,13 +79,17 @@ func (t *Test) Paid() float64 {
 // Spent returns what rows of a weight pay for the test of an inner node.
 func (n *Node) Spent(weight float64) float64 { return float64(n.Test.Paid() * weight) }
 
-// PathCosts returns for each node how many tests are on its path, and their billed cost.
+// PathCosts returns for each node how many tests are on its path, without presence tests, and their billed cost.
 func (t *Tree) PathCosts() (tests []int, costs []float64) {
 	tests = make([]int, len(t.Nodes))
 	costs = make([]float64, len(t.Nodes))
 	for i := range t.Nodes {
+		asked := tests[i] + 1
+		if t.Presence(&t.Nodes[i]) {
+			asked--
+		}
 		for _, b := range t.Nodes[i].Branches {
-			tests[b.Child] = tests[i] + 1
+			tests[b.Child] = asked
 			costs[b.Child] = costs[i] + t.Nodes[i].Test.Paid()
 		}
 	}
@@ -114,6 +121,9 @@ func (t *Tree) Measure() {
 			c.Leaves++
 			c.Depth = max(c.Depth, asked[i])
 			c.MaxCost = max(c.MaxCost, paid[i])
+			continue
+		}
+		if t.Presence(n) {
 			continue
 		}
 		cost += n.Spent(float64(n.Weight))

@@ -28,7 +28,7 @@ func Decode(b []byte) (*Tree, error) {
 		return nil, errors.New("a tree needs at least one class and one node")
 	}
 	for _, check := range []func() error{
-		t.check, t.checkDepth, t.checkDecisions, t.checkBilled, t.checkWishes, t.checkModels, d.checkBoosters,
+		t.check, t.checkPresence, t.checkDepth, t.checkDecisions, t.checkBilled, t.checkWishes, t.checkModels, d.checkBoosters,
 	} {
 		if err := check(); err != nil {
 			return nil, err
@@ -77,6 +77,9 @@ func (d *decoder) feature(f *fileFeature) error {
 	}
 	if f.GroupCost != nil {
 		feature.GroupCost = *f.GroupCost
+	}
+	if feature.Unordered = f.Absent == AbsentUnordered; f.Absent != "" && !feature.Unordered {
+		return fmt.Errorf("feature %q: absent %q: want %q or none", f.Name, f.Absent, AbsentUnordered)
 	}
 	switch f.Type {
 	case dataset.Numeric.String():

@@ -224,6 +224,9 @@ func appendText(dst, text []byte) []byte {
 // fileFeatureOf returns a feature in the form of tree.json and schema.json.
 func fileFeatureOf(f *dataset.Feature) *fileFeature {
 	m := &fileFeature{Name: f.Name, Type: f.Kind.String(), Missing: f.Missing, Cost: f.Cost, Group: f.Group}
+	if f.Unordered {
+		m.Absent = AbsentUnordered
+	}
 	if f.Unit != dataset.Plain {
 		m.Unit = f.Unit.String()
 	}

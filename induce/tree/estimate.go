@@ -74,6 +74,7 @@ func (t *Tree) estimateFreely(e Estimate, scale float64) []int64 {
 	parent := t.parents()
 	weight := make([]int64, len(t.Nodes))
 	chance := make([][]float64, len(t.Nodes))
+	below := make([]bool, len(t.Nodes)) // below a presence test, rows weigh more than their own weights
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		weights := n.RawClassWeights
@@ -85,6 +86,13 @@ func (t *Tree) estimateFreely(e Estimate, scale float64) []int64 {
 			prior = t.Nodes[parent[i]].Probabilities
 		}
 		weight[i] = sum(weights)
+		above := parent[i]
+		below[i] = above >= 0 && (below[above] || t.Presence(&t.Nodes[above]))
+		if above >= 0 && t.Presence(&t.Nodes[above]) { // the presence test tells nothing
+			chance[i] = chance[above]
+			n.Probabilities = slices.Clone(t.Nodes[above].Probabilities)
+			continue
+		}
 		if parent[i] >= 0 && weight[i] == 0 { // no row to learn from
 			n.Probabilities = slices.Clone(t.Nodes[parent[i]].Probabilities)
 			continue
@@ -94,7 +102,11 @@ func (t *Tree) estimateFreely(e Estimate, scale float64) []int64 {
 			chance[i] = chanceAt(chance[parent[i]], &t.Nodes[parent[i]], n)
 			deduct(n.Probabilities, chance[i])
 		}
-		blend(n.Probabilities, weight[i], prior, float64(t.Algorithm.smoothing()*scale))
+		m := float64(t.Algorithm.smoothing() * scale)
+		if below[i] && n.Rows > 0 {
+			m = float64(t.Algorithm.smoothing() * (float64(weight[i]) / float64(n.Rows)))
+		}
+		blend(n.Probabilities, weight[i], prior, m)
 	}
 	return weight
 }

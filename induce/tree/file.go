@@ -41,10 +41,13 @@ type fileFeature struct {
 	Range  []float64 `json:"range,omitempty" jsonschema:"minItems=2,maxItems=2"`
 	Values []string  `json:"values,omitzero" jsonschema:"uniqueItems=true"`
 	// Ordered is true if the values are in a declared order.
-	Ordered bool    `json:"ordered,omitempty"`
-	Other   int64   `json:"other,omitempty" jsonschema:"minimum=0"`
-	Missing int64   `json:"missing" jsonschema:"minimum=0"`
-	Cost    float64 `json:"cost" jsonschema:"minimum=0"`
+	Ordered bool  `json:"ordered,omitempty"`
+	Other   int64 `json:"other,omitempty" jsonschema:"minimum=0"`
+	Missing int64 `json:"missing" jsonschema:"minimum=0"`
+	// Absent is unordered if rows lack the value because nobody ordered it: see docs/unordered.md. A row without the value
+	// ends at the leaf of the test for missing values, which costs nothing and is no test; absent: a missing value is a value.
+	Absent string  `json:"absent,omitempty" jsonschema:"enum=unordered"`
+	Cost   float64 `json:"cost" jsonschema:"minimum=0"`
 
 	Group string `json:"group,omitempty" jsonschema:"minLength=1"`
 	// GroupCost is the price that is paid once on a path, with the first test on any feature of the group.

@@ -21,6 +21,7 @@ type Questions struct {
 	byName  map[string]int // features of the tree
 	above   []int          // by node: its parent; -1 for the root
 	weights []float64      // by node: weight of all children
+	tests   []int          // by node: number of tests above it
 
 	sureness *sureness
 	sure     func() []float64 // by node
@@ -33,6 +34,7 @@ func (t *Tree) Questions() *Questions {
 		weights: make([]float64, len(t.Nodes)), above: t.parents(), sureness: t.sureness(),
 	}
 	q.sure = sync.OnceValue(q.sureness.all)
+	q.tests, _ = t.PathCosts()
 	for i := range t.Features {
 		q.byName[t.Features[i].Name] = i
 	}
@@ -223,8 +225,12 @@ func (i *Inquiry) Next() *Question {
 		return nil
 	}
 	f := &t.Features[n.Test.Feature]
+	test := i.at
+	if t.Presence(n) { // who has the value pays for the test below
+		test = n.ByOutcome(0).Child
+	}
 	return &Question{
-		Feature: f.Name, Kind: f.Kind, Counts: f.Unit, Values: f.Values, Cost: i.price(i.at),
+		Feature: f.Name, Kind: f.Kind, Counts: f.Unit, Values: f.Values, Cost: i.price(test),
 		Unit: t.Algorithm.CostUnit, Node: i.at,
 	}
 }
@@ -314,7 +320,8 @@ type PathStep struct {
 	Paid  float64 // total paid so far, including this test
 }
 
-// Path returns the tests passed so far, starting at the root. The list must not be changed.
+// Path returns the tests passed so far, starting at the root, and the presence test where the row ends if it lacks the
+// value. The list must not be changed.
 func (i *Inquiry) Path() []PathStep {
 	i.advance()
 	return i.path
@@ -348,7 +355,7 @@ func (i *Inquiry) Standing() Standing {
 	n := &t.Nodes[i.at]
 	s := Standing{
 		Class: t.Label.Classes[n.Class], Probabilities: n.Probabilities, Node: i.at, Leaf: n.Leaf(),
-		Tests: len(i.path), Paid: i.paid, AtLeast: i.questions.sureness.of(i.at),
+		Tests: i.questions.tests[i.at], Paid: i.paid, AtLeast: i.questions.sureness.of(i.at),
 	}
 	if scorer := i.questions.scorer; scorer.modelled(uint32(i.at)) {
 		s.Probabilities = make([]float64, len(n.Probabilities))
@@ -389,7 +396,7 @@ func (i *Inquiry) price(node int) float64 {
 	t := i.questions.tree
 	var paid split.Paid
 	for above := i.questions.above[node]; above >= 0; above = i.questions.above[above] {
-		if f := t.Nodes[above].Test.Feature; !given(f) {
+		if f := t.Nodes[above].Test.Feature; !given(f) && !t.Presence(&t.Nodes[above]) {
 			paid.Asked = paid.Asked || f == test.Feature
 			paid.SetUp = paid.SetUp || t.Features[f].Group == t.Features[test.Feature].Group
 		}
@@ -409,11 +416,15 @@ func (i *Inquiry) advance() {
 		if price > 0 && i.confident(i.at) {
 			return
 		}
+		child := i.child(i.at)
+		if i.questions.tree.Presence(n) && child == n.ByOutcome(0).Child {
+			i.at = child
+			continue
+		}
 		i.paid += price
 		bill := &i.bills[i.input(i.at)]
-		bill.Tests++
+		bill.Tests += i.questions.tests[child] - i.questions.tests[i.at]
 		bill.Paid += price
-		child := i.child(i.at)
 		i.path = append(i.path, PathStep{
 			Node: i.at, Child: child, Value: i.values[i.input(i.at)], Cost: price, Paid: i.paid,
 		})

@@ -17,7 +17,9 @@ import (
 // unlisted values, and the names in the runners-up. The caller adds the descriptions of label, algorithm and training,
 // and then the bills of the tests, the class estimates and the complexity.
 func New(features []dataset.Feature, nodes []Node) *Tree {
-	t := &Tree{Features: features, Nodes: SumUp(nodes)}
+	nodes = SumUp(withPresence(features, nodes))
+	t := &Tree{Features: features, Nodes: nodes}
+	t.WeighKnown()
 	for i := range nodes {
 		n := &nodes[i]
 		if n.Leaf() {

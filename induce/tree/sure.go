@@ -26,17 +26,21 @@ const (
 type sureness struct {
 	tree     *Tree
 	depth    []int     // by node: number of tests above it
+	same     []int     // by node: the node whose bound it has; of a row without the value that a presence test asks for: the presence test
 	features int       // number of features that the tree tests
 	factors  []float64 // see Tree.PriorFactors
 }
 
 func (t *Tree) sureness() *sureness {
-	s := &sureness{tree: t, depth: make([]int, len(t.Nodes)), factors: t.PriorFactors()}
+	s := &sureness{tree: t, same: make([]int, len(t.Nodes)), factors: t.PriorFactors()}
+	s.depth, _ = t.PathCosts()
 	tested := make([]bool, len(t.Features))
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		for _, b := range n.Branches {
-			s.depth[b.Child] = s.depth[i] + 1
+			if s.same[b.Child] = b.Child; t.Presence(n) && b.Missing {
+				s.same[b.Child] = i
+			}
 		}
 		if !n.Leaf() && !tested[n.Test.Feature] {
 			tested[n.Test.Feature] = true
@@ -66,6 +70,7 @@ func (s *sureness) all() []float64 {
 // these features lead to, with a confidence of 1 - surplus. With priors it is adapted as probabilities
 // are.
 func (s *sureness) of(node int) float64 {
+	node = s.same[node]
 	n := &s.tree.Nodes[node]
 	leading := 0
 	for k, p := range n.Probabilities {

@@ -60,7 +60,7 @@ func (f *facts) alternatives() *table {
 	t := textview.NewTable(textview.Column{Head: "first question", Left: true}, textview.Column{Head: "tree"}, textview.Column{Head: "cost"},
 		textview.Column{Head: "AUC"}, textview.Column{Head: "change"}, textview.Column{Head: "leaves"})
 	for _, i := range list[:min(len(list), maxAlternatives)] {
-		n := &f.Trees[i].Nodes[0]
+		n := f.Trees[i].Question(0)
 		t.Add(textview.Condition(f.Trees[i], n, &n.Branches[0]), cmp.Or(strings.TrimLeft(textview.Number(points[i].Tree), "0"), "0"), short(points[i].ExpectedCost),
 			fmt.Sprintf("%.3f", *points[i].ExpectedAUC()), fmt.Sprintf("%+.3f", *points[i].ExpectedAUC()-area), strconv.Itoa(points[i].Leaves))
 	}

@@ -184,7 +184,7 @@ const maxInputs = 20
 
 // root returns the node of the first question; nil if the tree asks nothing.
 func (f *facts) root() *tree.Node {
-	if n := &f.Tree.Nodes[0]; !n.Leaf() {
+	if n := f.Tree.Question(0); !n.Leaf() {
 		return n
 	}
 	return nil

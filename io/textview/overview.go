@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
@@ -73,7 +74,38 @@ func (o *Overview) Choice() []string {
 	if text := About(o.Run.Tree); text != "" {
 		list = append(list, text)
 	}
+	if text := o.unordered(); text != "" {
+		list = append(list, text)
+	}
 	return list
+}
+
+// unordered names the features whose absent values nobody ordered; empty if there are none.
+func (o *Overview) unordered() string {
+	const listed = 5
+	list := o.Run.Schema.Features()
+	rows := max(1, o.Run.Tree.Training.Rows)
+	var names []string
+	priced := true
+	for i := range list {
+		if f := &list[i]; f.Unordered {
+			share := min(1, float64(f.Missing)/float64(rows))
+			names = append(names, fmt.Sprintf("%s (%.0f %%)", name(f.Name), 100*share))
+			priced = priced && f.Cost+f.GroupCost > 0
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	why := ""
+	if priced {
+		why = ", as it has a price"
+		if len(names) > 1 {
+			why = ", as they have prices"
+		}
+	}
+	return fmt.Sprintf("Not ordered where absent: %s of the training rows%s; no test asks whether a value is absent, and each row that a "+
+		"test reaches pays for it (--absent, espalier help unordered).", naming.First(names, listed), why)
 }
 
 // Quality describes in sentences how good the tree is, and what it costs.

@@ -111,7 +111,7 @@ func NewPathTable(v *View) *PathTable {
 		class = verdict(&v.Tree.Label, k, r.standing.Probabilities, Probability)
 	}
 	t.Head = fmt.Sprintf("%s: %s = %s, leaf %d, after %s for %s%s", quoted(r.Row), name(v.Tree.Label.Column), class,
-		r.Leaf, plural(int64(len(r.Steps)), "test"), number(r.standing.Paid), unit)
+		r.Leaf, plural(int64(r.standing.Tests), "test"), number(r.standing.Paid), unit)
 	if r.modelled {
 		of := ""
 		if len(r.model) > 0 {

@@ -196,7 +196,7 @@ func Condition(t *tree.Tree, n *tree.Node, b *tree.Branch) string {
 func conditionOf(t *tree.Tree, n *tree.Node, b *tree.Branch, s *spelling) string {
 	f := &t.Features[n.Test.Feature]
 	c := newCondition(t, n, b, s)
-	if b.Missing && c.lacks && f.Missing > 0 {
+	if b.Missing && c.lacks && f.Missing > 0 && !f.Unordered {
 		c.text += " or missing"
 	}
 	return c.text

@@ -202,6 +202,41 @@ func spellMonotone(constraints map[string]int8) []string {
 	return items
 }
 
+// parseAbsent reads how absent values are read, such as ct=unordered or value, which is for all other features.
+func parseAbsent(items []string) (map[string]settings.Absence, error) {
+	var absent map[string]settings.Absence
+	for _, text := range items {
+		at := strings.LastIndexByte(text, '=')
+		feature, rule := text[:max(at, 0)], settings.Absence(text[at+1:])
+		_, twice := absent[feature]
+		switch {
+		case at == 0 || !slices.Contains(settings.Absences(), string(rule)):
+			return nil, &setting.ItemError{Item: text, Err: fmt.Errorf("want FEATURE=HOW or HOW, where HOW is %s",
+				setting.Alternatives(settings.Absences()))}
+		case twice && feature == "":
+			return nil, &setting.ItemError{Item: text, Err: errors.New("all other features are named twice")}
+		case twice:
+			return nil, &setting.ItemError{Item: text, Err: fmt.Errorf("the feature %q is named twice", feature)}
+		case absent == nil:
+			absent = make(map[string]settings.Absence)
+		}
+		absent[feature] = rule
+	}
+	return absent, nil
+}
+
+func spellAbsent(absent map[string]settings.Absence) []string {
+	var items []string
+	for _, feature := range slices.Sorted(maps.Keys(absent)) {
+		if feature == "" {
+			items = append(items, string(absent[feature]))
+		} else {
+			items = append(items, feature+"="+string(absent[feature]))
+		}
+	}
+	return items
+}
+
 // parseOrdered reads columns with their values, such as size=low,medium,high.
 func parseOrdered(items []string) (map[string][]string, error) {
 	return parseLists(items, "COLUMN=VALUE,VALUE,.., from the least to the greatest", func(values []string) ([]string, error) { return values, nil })

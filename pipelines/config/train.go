@@ -259,6 +259,12 @@ func (c *Train) costSettings() []setting.Setting {
 				"paper",
 		},
 		{
+			Name: "absent", Value: setting.ListOf(&c.Absent, parseAbsent, spellAbsent),
+			Help: "absent values of a feature, or of all others: value, unordered (nobody ordered it: no test separates rows without " +
+				"the value, and they are billed for the test), as in ct=unordered; auto: unordered if --costs gives a price above 0 and " +
+				"5 % of the training rows lack the value",
+		},
+		{
 			Name: "cost_unit", Value: setting.Text(&c.CostUnit),
 			Help: "what costs are counted in, such as seconds or euros",
 		},

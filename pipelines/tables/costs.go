@@ -220,10 +220,10 @@ func (c *Costs) fault(line *costLine, format string, args ...any) error {
 	return usage.Errorf("--costs %s, line %d: %s", c.url, line.number, fmt.Sprintf(format, args...))
 }
 
-// Apply sets the prices of features. Lines for columns that are not features, such as constant
+// Apply sets the prices of features, as settings.Prices.Apply does. Lines for columns that are not features, such as constant
 // columns, have no effect.
-func (c *Costs) Apply(features []dataset.Feature) error {
-	err := c.Prices.Apply(features)
+func (c *Costs) Apply(features []dataset.Feature, weight int64) error {
+	err := c.Prices.Apply(features, weight)
 	var fault *dataset.DataError
 	switch {
 	case !errors.As(err, &fault):

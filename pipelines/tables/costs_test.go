@@ -100,7 +100,7 @@ func TestApply(t *testing.T) {
 			want[i].Cost = 1
 		}
 		c.edit(want)
-		if err := costs.Apply(got); err != nil {
+		if err := costs.Apply(got, 100); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
 		if diff := cmp.Diff(want, got); diff != "" || costs.Grouped() != c.grouped || len(costs.Digest) != 64 {
@@ -112,7 +112,7 @@ func TestApply(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := someFeatures()
-	if err := none.Apply(got); err != nil || got[0].Cost != 1 || none.Digest != "" || none.Grouped() {
+	if err := none.Apply(got, 100); err != nil || got[0].Cost != 1 || none.Digest != "" || none.Grouped() {
 		t.Errorf("without a file: costs %v, digest %q, %v", got[0].Cost, none.Digest, err)
 	}
 }
@@ -122,11 +122,11 @@ func TestApply(t *testing.T) {
 func TestApplyAbsent(t *testing.T) {
 	costs := readCosts(t, "feature,value,cost\ncolor,mauve,5\ncolor,red,2\n")
 	features := someFeatures()
-	if err := costs.Apply(features); err != nil {
+	if err := costs.Apply(features, 100); err != nil {
 		t.Fatal(err)
 	}
 	at := slices.IndexFunc(features, func(f dataset.Feature) bool { return f.Name == "color" })
-	if absent := costs.Absent(features); !slices.Equal(absent, []string{`"mauve" of "color"`}) || len(features[at].ValueCosts) != 1 {
+	if absent := costs.Unseen(features); !slices.Equal(absent, []string{`"mauve" of "color"`}) || len(features[at].ValueCosts) != 1 {
 		t.Errorf("absent %q, prices %v", absent, features[at].ValueCosts)
 	}
 	for text, want := range map[string]int{
@@ -146,7 +146,7 @@ func TestApplyRefused(t *testing.T) {
 		"feature,value,cost\ncolor,red,5\na,7,1\n": `, line 3: feature "a" is numeric, only the values of categorical features`,
 	} {
 		costs := readCosts(t, text)
-		if err := costs.Apply(someFeatures()); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), want) {
+		if err := costs.Apply(someFeatures(), 100); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}

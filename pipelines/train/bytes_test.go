@@ -24,6 +24,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/longtest"
@@ -238,6 +239,9 @@ func TestSameBytes(t *testing.T) {
 	}
 	wishes := priced
 	wishes.Label, wishes.First, wishes.Forbid, wishes.Monotone = "flag", []string{"color", "b"}, []string{"class"}, map[string]int8{"a": 1, "b": -1}
+	unordered := key
+	unordered.CostsFile, unordered.Folds = priced.CostsFile, crossvalidate.Setting{Number: 2}
+	unordered.Absent = map[string]settings.Absence{"": settings.AbsentUnordered}
 	modelled := key
 	modelled.LeafModel, modelled.Weight = "auto", "weight"
 	taught := modelled
@@ -246,6 +250,7 @@ func TestSameBytes(t *testing.T) {
 	boosted.LeafModel, boosted.Teacher = "boosted", "boosted"
 	configurations := map[string]config.Train{
 		"paper": paper, "weighted": both, "modelled": modelled, "taught": taught, "boosted": boosted, "by_key": key, "default": all, "multiway": multiway, "priced": priced, "wishes": wishes,
+		"unordered": unordered,
 	}
 	for place, name := range slices.Sorted(maps.Keys(configurations)) {
 		t.Run(name, func(t *testing.T) {

@@ -278,7 +278,7 @@ func (w *fitter) takeFeatures(f *fitted) error {
 			return dataset.WithHint(w.input.CheckFeature(earlier[name]), "add the column, or take new cuts: leave out --cuts_from")
 		}
 	}
-	return w.applyCosts(f.features)
+	return w.applyCosts(f)
 }
 
 // summarise runs the pass over the rows. It returns the statistics of the rows and an encoded
@@ -426,24 +426,33 @@ func (w *fitter) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) e
 	if len(f.features) == 0 {
 		w.driver.Reporter.Warn("all features are constant among the training rows: the tree is a single leaf")
 	}
-	return w.applyCosts(f.features)
+	return w.applyCosts(f)
 }
 
 // applyCosts sets the prices of the features, and warns of prices of values that the training rows lack and of features
 // without a price.
-func (w *fitter) applyCosts(features []dataset.Feature) error {
-	if err := w.costs.Apply(features); err != nil {
+func (w *fitter) applyCosts(f *fitted) error {
+	features := f.features
+	if err := w.costs.Apply(features, f.weight()); err != nil {
 		return err
 	}
-	if absent := w.costs.Absent(features); len(absent) > 0 {
+	if unseen := w.costs.Unseen(features); len(unseen) > 0 {
 		w.driver.Reporter.Warn(fmt.Sprintf("--costs: the training rows lack the values %s, or they are too rare for a test of their own: "+
-			"their prices have no effect", strings.Join(absent, ", ")))
+			"their prices have no effect", strings.Join(unseen, ", ")))
 	}
 	if unpriced := w.costs.Unpriced(features); len(unpriced) > 0 {
 		w.driver.Reporter.Warn(fmt.Sprintf("--costs has no price for %d of %d features, which cost 1: %s", len(unpriced), len(features),
 			naming.First(naming.Quoted(unpriced), 5)))
 	}
 	return nil
+}
+
+// weight returns the weight of the training rows, as summaries count it.
+func (f *fitted) weight() int64 {
+	if f.spec.Units != nil {
+		return f.spec.Units[dataset.Train].Total
+	}
+	return f.stats.Train
 }
 
 // warnOfPeople warns of a column of texts whose values have fewer than three rows on average: they may be personal

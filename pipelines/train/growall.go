@@ -69,7 +69,7 @@ func (r *run) growAt(ctx context.Context, o *objects, url string) ([]GrownTrees,
 	training.Prices = costs.Prices
 	priced := *o.fitted
 	priced.features = slices.Clone(o.features)
-	if err := costs.Apply(priced.features); err != nil {
+	if err := costs.Apply(priced.features, priced.weight()); err != nil {
 		return nil, err
 	}
 	var grown []GrownTrees

@@ -159,6 +159,7 @@ func checkFlags(in *source.Input, c *config.Train) error {
 	look("first", c.First...)
 	look("forbid", c.Forbid...)
 	look("monotone", slices.Sorted(maps.Keys(c.Monotone))...)
+	look("absent", slices.Sorted(maps.Keys(c.Absent))...)
 	if len(faults) > 0 {
 		return usage.All(faults)
 	}
@@ -386,6 +387,7 @@ func (s *schema) checkConstraints(c *config.Train) error {
 			{"monotone", c.Monotone[column.Name] != 0},
 			{"ordered", c.Ordered[column.Name] != nil},
 			{"cuts", c.Cuts[column.Name] != nil},
+			{"absent", c.Absent[column.Name] != ""},
 		} {
 			if constraint.named && column.role != RoleFeature && column.role != RoleForbidden {
 				faults = append(faults, fmt.Errorf("--%s: column %q is not a feature, its role is %s",

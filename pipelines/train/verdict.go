@@ -58,6 +58,7 @@ func verdictOnRows(t *tree.Tree, counts *tree.LeafCounts, kind string) *verdict 
 	if v.Class = mostProbable(root.Probabilities); v.costs {
 		v.Class = cheapestClass(t, counts)
 	}
+	counts = t.KnownCounts(counts)
 	_, paid := t.PathCosts()
 	if !v.costs {
 		clear(paid)

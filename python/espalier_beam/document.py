@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .features import Feature
 from .leafmodel import Boosters, LeafModel, LeafModels, Term
-from .predictions import Floats, Integers
+from .predictions import Booleans, Floats, Integers
 from .splits import Split, Splits
 from .sure import lower_bounds
 
@@ -35,6 +35,8 @@ class Document:
     """The tests as arrays."""
     prices: Floats
     """What is billed for the test of each node, shape (m,); 0 for leaves."""
+    presence: Booleans
+    """Whether each node only asks if there is a value that somebody may not have ordered: it is no test, shape (m,)."""
     depths: Integers
     """The number of tests above each node, shape (m,)."""
     costs: Floats
@@ -72,9 +74,10 @@ def _document(document: dict[str, Any]) -> Document:
     tests = [decoder.test(number, node, len(nodes)) for number, node in enumerate(nodes)]
     prices = np.array([_billed(node["test"]) if "test" in node else 0 for node in nodes], dtype=float)
     depths, costs = np.zeros(len(nodes), dtype=np.int64), np.zeros(len(nodes))
+    presence = np.array([decoder.presence(node) for node in nodes])
     for at, node in enumerate(nodes):
         for branch in node.get("branches", ()):
-            depths[branch["child"]] = depths[at] + 1
+            depths[branch["child"]] = depths[at] + (not presence[at])
             costs[branch["child"]] = costs[at] + prices[at]
     numbers = {name: k for k, name in enumerate(label["classes"])}
     factors = _factors(document) if "priors" in label else None
@@ -87,12 +90,13 @@ def _document(document: dict[str, Any]) -> Document:
         features=decoder.features,
         tests=tests,
         splits=Splits(tests),
+        presence=presence,
         prices=prices,
         depths=depths,
         costs=costs,
         predicted=np.array([numbers[node["class"]] for node in nodes], dtype=np.int64),
         probabilities=np.array([node["probabilities"] for node in nodes], dtype=float),
-        at_least=lower_bounds(nodes, depths, len(decoder.features), factors),
+        at_least=lower_bounds(nodes, depths, presence, len(decoder.features), factors),
         models=LeafModels(models, boosters, len(nodes)) if models else None,
         factors=factors,
         error_costs=np.array(label["error_costs"], dtype=float) if "error_costs" in label else None,
@@ -156,6 +160,11 @@ class _Decoder:
         }
         other = next(branch["child"] for branch in branches if branch.get("other"))
         return Split(feature, missing, no=other, cases=cases)
+
+    def presence(self, node: dict[str, Any]) -> bool:
+        """Reports whether a node is the test for missing values of a feature whose absent values nobody ordered."""
+        test = node.get("test")
+        return test is not None and test["kind"] == "missing" and self.features[self.positions[test["feature"]]].unordered
 
     def members(self, feature: int, missing: int, branches: list[dict[str, Any]]) -> Split:
         """Returns a test for a set of values: its cases are the values that take another branch than unlisted ones."""

@@ -55,6 +55,8 @@ class Feature:
     group: str
     """The group whose price is paid with the first test on one of its features; empty if absent."""
     group_cost: float
+    unordered: bool
+    """Nobody ordered an absent value: a row without it ends at the test for missing values, which costs nothing."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         """Takes an element of "features" in tree.json."""
@@ -65,6 +67,7 @@ class Feature:
         self.values = tuple(document.get("values", ()))
         self.group = document.get("group", "")
         self.group_cost = float(document.get("group_cost", 0))
+        self.unordered = document.get("absent") == "unordered"
         self.unlisted = float(len(self.values))
         self.codes = _Codes(self)
         numbers = _numbers(self.values)

@@ -52,7 +52,8 @@ class Inquiry:
         if test is None or self._confident():
             return None
         feature = document.features[test.feature]
-        return Question(feature.name, feature.numeric, feature.unit, feature.values, self._price(), self._node)
+        priced = test.no if document.presence[self._node] else self._node  # who has the value pays for the test below
+        return Question(feature.name, feature.numeric, feature.unit, feature.values, self._price(priced), self._node)
 
     def answer(self, value: Any) -> None:
         """Answers the open question and pays for it; None says that there is no value.
@@ -108,28 +109,29 @@ class Inquiry:
         """Passes tests whose values are known. Where the inquiry may end, it passes free ones only."""
         document = self._tree.document
         while (test := document.tests[self._node]) is not None and test.feature in self._known:
-            price = self._price()
+            price = self._price(self._node)
             if price > 0 and self._confident():
                 return
+            child = int(document.splits.child(np.array([self._node]), self._values[test.feature])[0])
             self._paid += price
-            self._path.append(self._node)
-            child = document.splits.child(np.array([self._node]), self._values[test.feature])
-            self._node = int(child[0])
+            if not document.presence[self._node] or child != test.no:
+                self._path.append(self._node)
+            self._node = child
 
     def _confident(self) -> bool:
         return self._confidence > 0 and self._tree.document.at_least[self._node] >= self._confidence
 
-    def _price(self) -> float:
-        """Returns what the test of the node costs now.
+    def _price(self, node: int) -> float:
+        """Returns what the test of a node costs now.
 
         It includes the price of the group if the tree bills the group at an earlier test whose value
         was given.
         """
         document = self._tree.document
-        test = document.tests[self._node]
-        if test is None or test.feature in self._given:
+        test = document.tests[node]
+        if test is None or test.feature in self._given or document.presence[node]:
             return 0.0
-        price = float(document.prices[self._node])
+        price = float(document.prices[node])
         feature = document.features[test.feature]
         earlier = [split.feature for at in self._path if (split := document.tests[at]) is not None]
         same = [at for at in earlier if feature.group and document.features[at].group == feature.group]

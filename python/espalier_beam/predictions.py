@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Booleans = npt.NDArray[np.bool_]
 
 
 class Prediction(NamedTuple):

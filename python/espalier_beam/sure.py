@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from .predictions import Floats, Integers
+from .predictions import Booleans, Floats, Integers
 
 _SURPLUS = 0.05
 _BRANCHES = 2
 _STEPS, _UNITS = 50, 1e6
 
 
-def lower_bounds(nodes: Sequence[dict[str, Any]], depths: Integers, features: int, factors: Floats | None) -> Floats:
+def lower_bounds(
+    nodes: Sequence[dict[str, Any]], depths: Integers, presence: Booleans, features: int, factors: Floats | None
+) -> Floats:
     """Returns for each node a lower bound on the probability of its most probable class on new rows.
 
     The shares of training rows are too high for this, because the tests were chosen among many by the
@@ -34,6 +36,10 @@ def lower_bounds(nodes: Sequence[dict[str, Any]], depths: Integers, features: in
     if factors is not None:
         bounds = _adapted(bounds, probabilities, leading, factors)
     rounded: Floats = np.floor(np.minimum(bounds, probabilities[each, leading]) * _UNITS + 0.5) / _UNITS
+    for at in np.flatnonzero(presence):  # a row without the value is where it was
+        for branch in nodes[at]["branches"]:
+            if branch.get("missing"):
+                rounded[branch["child"]] = rounded[at]
     return rounded
 
 

@@ -285,6 +285,29 @@ def test_lower_bounds() -> None:
         assert Tree(json.dumps(content).encode()).document.at_least.tolist() == bounds, name
 
 
+def test_unordered() -> None:
+    """A row without a value that nobody ordered ends at the presence test, for nothing; a question names the price below."""
+    lab = feature("lab", absent="unordered")
+    absent = {"when": {"missing": True}, "child": 1, "missing": True}, {"when": {"not_missing": True}, "child": 2}
+    branches = {"when": {"ge": 0}, "child": 3}, {"when": {"lt": 0}, "child": 4, "missing": True}
+    nodes = [
+        node(0, {"feature": "lab", "kind": "missing", "cost": 0}, *absent),
+        node(1),
+        node(2, {"feature": "lab", "kind": "threshold", "cost": 30}, *branches),
+        node(3),
+        node(4),
+    ]
+    tree = tree_of([lab], nodes)
+    predictions = tree.predictions({"lab": [None, 1.0, -1.0]})
+    assert predictions.leaf.tolist() == [1, 3, 4]
+    assert predictions.tests.tolist() == [0, 1, 1] and predictions.cost.tolist() == [0, 30, 30]
+    for value, path, paid in ((None, (0, 1), 0), (1.0, (2, 3), 30)):
+        inquiry = tree.ask()
+        assert inquiry.next().cost == 30  # type: ignore[union-attr]
+        inquiry.answer(value)
+        assert inquiry.next() is None and inquiry.path == path and inquiry.paid == paid
+
+
 def test_group_prices() -> None:
     """The group's price is due at the first test whose value is not given."""
     a, b = feature("a", group="lab", group_cost=5), feature("b", group="lab", group_cost=5)

@@ -225,7 +225,7 @@ func (f *subtreeGrower) merge(ctx context.Context, key int64, list [][]byte) err
 		for at, number := range n.Trees {
 			trees[at] = f.Trees[number]
 		}
-		place := induce.Place{Depth: len(n.Path), Path: induce.NewPath(n.Path)}
+		place := induce.NewPlace(n.Path, f.Columns)
 		grown = append(grown, inmemory.GrowBelow(objects[i], f.Columns, trees, f.Total, place, f.options(ctx))...)
 		if ctx.Err() != nil { // the trees are not complete
 			return context.Cause(ctx)

@@ -98,10 +98,11 @@ type growthJSON struct {
 }
 
 type openJSON struct {
-	Trees   []int         `json:"trees"`
-	Path    []induce.Step `json:"path"`
-	Objects []int64       `json:"objects"`
-	Weight  []int64       `json:"weight"`
+	Trees    []int         `json:"trees"`
+	Path     []induce.Step `json:"path"`
+	Presence int           `json:"presence,omitempty"` // presence tests on the path, see split.Column.Presence
+	Objects  []int64       `json:"objects"`
+	Weight   []int64       `json:"weight"`
 }
 
 // MarshalJSON encodes the trees with their open nodes.
@@ -109,7 +110,8 @@ func (g *Growth) MarshalJSON() ([]byte, error) {
 	list := func(open []*Open) []openJSON {
 		nodes := make([]openJSON, len(open))
 		for i, o := range open {
-			nodes[i] = openJSON{o.Trees(), o.Path.Steps(), o.Objects, o.Weight}
+			nodes[i] = openJSON{Trees: o.Trees(), Path: o.Path.Steps(), Objects: o.Objects, Weight: o.Weight}
+			nodes[i].Presence = len(nodes[i].Path) - o.Depth
 		}
 		return nodes
 	}
@@ -166,7 +168,7 @@ func (g *Growth) reopen(open []openJSON) ([]*Open, error) {
 		if len(j.Trees) == 0 || len(j.Objects) != g.Classes || len(j.Weight) != g.Classes {
 			return nil, errGrowth
 		}
-		place := induce.Place{Depth: len(j.Path), Path: induce.NewPath(j.Path)}
+		place := induce.Place{Depth: len(j.Path) - j.Presence, Path: induce.NewPath(j.Path)}
 		o := &Open{Open: grow.Open{Place: place, Objects: j.Objects, Weight: j.Weight}}
 		for _, n := range j.Objects {
 			o.Count += n

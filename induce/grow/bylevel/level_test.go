@@ -236,6 +236,58 @@ func TestLevels(t *testing.T) {
 	}
 }
 
+// TestLevelsUnordered is TestLevels for features whose absent values nobody has ordered. The test for missing values of such a
+// feature is a presence test: the objects without a value are a leaf, and the others go to another test of the feature, unless they
+// are a leaf.
+func TestLevelsUnordered(t *testing.T) {
+	tests := 0
+	for _, a := range growtest.Algorithms() {
+		for _, family := range growtest.AllFamilies() {
+			t.Run(fmt.Sprintf("algorithm=%s/tests=%s", a, family), func(t *testing.T) {
+				r := rand.New(rand.NewPCG(uint64(a)+200, uint64(family)<<8))
+				d := growtest.New(r, growtest.PricedFeatures(), 2+r.IntN(4), 200, r.IntN(2) == 0)
+				switch r.IntN(4) {
+				case 0:
+					d = d.Freely()
+				case 1:
+					d = d.Softened(r)
+				case 2:
+					d = d.Constrained(r)
+				}
+				d = d.Unordered(r)
+				trees := randomTrees(r, a, family)
+				growAlike(t, r, d, trees, []int64{0, 20, 75}, []int{50, 1 << 20}, []int64{0, 30_000, 1 << 30})
+				for i := range trees {
+					tests += checkPresence(t, d, d.Grow(trees[i], 1))
+				}
+			})
+		}
+	}
+	if tests == 0 {
+		t.Error("no tree has a presence test")
+	}
+}
+
+// checkPresence checks the tests for missing values in a grown tree, and returns the number of presence tests.
+func checkPresence(t *testing.T, d *growtest.Data, nodes []tree.Node) (tests int) {
+	t.Helper()
+	for i := range nodes {
+		n := &nodes[i]
+		if n.Leaf() || !d.Columns[n.Test.Feature].IsPresence(&n.Test.Test) {
+			continue
+		}
+		tests++
+		absent, test := &nodes[n.ByOutcome(1).Child], &nodes[n.ByOutcome(0).Child]
+		if !absent.Leaf() || absent.Objects == 0 || n.Test.Cost != 0 || n.Test.Billed != nil {
+			t.Errorf("presence test %d: absent %+v, test %+v", i, absent, n.Test)
+		}
+		if !test.Leaf() && (test.Test.Feature != n.Test.Feature || d.Columns[test.Test.Feature].IsPresence(&test.Test.Test)) {
+			t.Errorf("presence test %d of feature %d: the test %+v below", i, n.Test.Feature, test.Test)
+		}
+	}
+	return tests
+}
+
 // TestLevelsLarge is TestLevels for data on which the estimates of split.Team may be off the most: some
 // thousand objects that weigh up to 1e9, and thousands of codes. The features have prices, some of them in
 // groups, and in half of the cases also constraints and free repeats.

@@ -124,7 +124,7 @@ func (s *search) expand() []*Open {
 	var all []*Open
 	for i := range choices {
 		first := len(all)
-		for _, child := range s.open.Children(s.nodes, &choices[i]) {
+		for _, child := range s.open.Children(s.nodes, &choices[i], s.Columns) {
 			all = append(all, &Open{Open: child})
 		}
 		if s.cells == nil {

@@ -44,7 +44,7 @@ func (g *grower) widened(o *openNode, s *search, cells [][]int64) [][]int64 {
 // children splits the node by a choice and returns the child nodes, smallest first. The
 // last choice takes over the node's histogram; the other choices copy it.
 func (g *grower) children(o *openNode, by *grow.Choice, last bool, w *workspace) []*openNode {
-	opened := o.Children(g.nodes, by)
+	opened := o.Children(g.nodes, by, g.Columns)
 	b := &block{order: w.numbers.get(o.objects())}
 	g.held.Add(4 * int64(len(b.order)))
 	b.users.Store(int32(len(opened)))

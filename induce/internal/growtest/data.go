@@ -73,6 +73,18 @@ func (d *Data) Freely() *Data {
 	return &f
 }
 
+// Unordered returns the same data, where nobody has ordered the absent values of most features.
+func (d *Data) Unordered(r *rand.Rand) *Data {
+	u := *d
+	u.Columns = slices.Clone(d.Columns)
+	u.Features = slices.Clone(d.Features)
+	for i := range u.Columns {
+		u.Columns[i].Unordered = r.IntN(3) > 0
+		u.Features[i].Unordered = u.Columns[i].Unordered
+	}
+	return &u
+}
+
 // New generates random objects. Most codes are spread, and every third feature nearly always has
 // the same code. Classes depend on the codes, except for noise.
 func New(r *rand.Rand, features []dataset.Feature, classes, objects int, weighted bool) *Data {

@@ -1,0 +1,84 @@
+package main_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestUnordered: a lab for 30 euros was ordered for less than half of the rows. The tree asks for it, and not whether it is absent; each
+// row pays for it; the screen says so. ask, predict and evaluate take nothing for a value that cannot be had. With --absent value a
+// test separates rows without the value; so it does in a run without prices.
+func TestUnordered(t *testing.T) {
+	folder := t.TempDir()
+	at := func(name string) string { return filepath.Join(folder, name) }
+	r := rand.New(rand.NewPCG(60, 1))
+	lines := []string{"lab,age,class"}
+	for range 2000 {
+		z := r.NormFloat64()
+		lab, class := "", "well"
+		if z+r.NormFloat64() > 0.3 {
+			lab = fmt.Sprintf("%.2f", z+0.2*r.NormFloat64())
+		}
+		if z+0.7*r.NormFloat64() > 1 {
+			class = "ill"
+		}
+		lines = append(lines, fmt.Sprintf("%s,%d,%s", lab, 20+r.IntN(70), class))
+	}
+	for name, text := range map[string]string{
+		"rows.csv": strings.Join(lines, "\n") + "\n", "costs.csv": "feature,cost\nlab,30\nage,0\n", "new.csv": "lab,age\n,50\n2.5,50\n",
+	} {
+		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	espalier(t, "import", at("rows.csv"), "--output", at("rows")).wants(t, 0)
+	espalier(t, "import", at("new.csv"), "--output", at("new")).wants(t, 0)
+	train := func(run string, flags ...string) outcome {
+		return espalier(t, append([]string{
+			"train", "--input", at("rows"), "--label", "class", "--output", at(run), "--report", "none", "--costs", at("costs.csv"),
+		}, flags...)...)
+	}
+	o := train("auto")
+	o.wants(t, 0)
+	for _, want := range []string{"Not ordered where absent: lab (", "as it has a price", "--absent", "30 on average, 30 at most"} {
+		if !strings.Contains(strings.Join(strings.Fields(o.stdout), " "), want) {
+			t.Errorf("the screen does not say %q:\n%s", want, o.stdout)
+		}
+	}
+	tree := func(run string) string {
+		b, err := os.ReadFile(at(run + "/tree.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	train("named", "--absent", "lab=unordered").wants(t, 0)
+	if tree("named") != tree("auto") || !strings.Contains(tree("auto"), `"absent": "unordered"`) {
+		t.Error("--absent lab=unordered gives another tree than a price")
+	}
+	train("value", "--absent", "value").wants(t, 0)
+	train("paper", "--preset", "paper").wants(t, 0)
+	for _, run := range []string{"value", "paper"} {
+		if strings.Contains(tree(run), `"absent"`) {
+			t.Errorf("%s: values are unordered", run)
+		}
+	}
+	if o := espalier(t, "show", at("auto")); strings.Contains(o.stdout, "or missing") {
+		t.Errorf("rows without the value pass a test:\n%s", o.stdout)
+	}
+	cannot := ask(t, "\n", at("auto"), "--json")
+	cannot.wants(t, 0)
+	for _, want := range []string{`"tests":0`, `"paid":0`, `"leaf":true`} {
+		if !strings.Contains(cannot.stdout, want) {
+			t.Errorf("a value that cannot be had: no %s in %s", want, cannot.stdout)
+		}
+	}
+	espalier(t, "predict", at("auto"), "--input", at("new"), "--output", at("scored")).wants(t, 0)
+	train("none", "--absent", "lab=gone").wants(t, 2, "--absent", "lab=gone", "value, unordered or auto")
+	train("none", "--absent", "lob=value").wants(t, 2, "--absent", `"lob"`)
+	train("none", "--absent", "value,auto").wants(t, 2, "--absent", "twice")
+}
