@@ -30,8 +30,8 @@ type Params struct {
 	// PathCost is the greatest billed cost of a path; 0: unlimited. Features whose tests would lead beyond it are not
 	// tested.
 	PathCost float64
-	// PathTests is the greatest number of tests on a path that cost something; 0: unlimited. Beyond it only features whose
-	// tests are free are tested.
+	// PathTests is the greatest number of tests on a path that cost something; 0: unlimited. Beyond it only features with a
+	// free test are tested.
 	PathTests int           `json:",omitempty"`
 	Selected  split.CodeSet `json:",omitempty"` // the only features that are tested; empty: all
 	// Losses make the tree grow by the total cost of tests and errors, see package policy; empty: by the score of the

@@ -9,7 +9,7 @@ import (
 )
 
 // featuresVersion opens encoded features.
-const featuresVersion = 6
+const featuresVersion = 5
 
 // codedOrdered is the kind of encoded categorical features whose values are ordered.
 const codedOrdered = byte(Categorical) + 1
@@ -34,8 +34,8 @@ func EncodeFeatures(features []Feature) []byte {
 		for _, v := range slices.Sorted(maps.Keys(f.ValueCosts)) {
 			w = w.Text(v).Float(f.ValueCosts[v])
 		}
-		w = w.Text(f.Group).Float(f.GroupCost).Byte(0) // earlier versions had subsets of the cuts after the group
-		w = w.Floats(f.Range).Byte(byte(f.Unit)).Byte(byte(f.Zone)).Byte(byte(boolToInt(f.Unordered)))
+		w = w.Text(f.Group).Float(f.GroupCost).Byte(byte(boolToInt(f.Unordered))) // 0 in earlier versions
+		w = w.Floats(f.Range).Byte(byte(f.Unit)).Byte(byte(f.Zone))
 	}
 	return w
 }
@@ -67,11 +67,10 @@ func DecodeFeatures(b []byte) ([]Feature, error) {
 			f.ValueCosts[v] = r.Float()
 		}
 		f.Group, f.GroupCost = r.Text(), r.Float()
-		r.Bad = r.Byte() != 0 || r.Bad
-		f.Range, f.Unit, f.Zone = r.Floats(), Unit(r.Byte()), Zone(r.Byte())
 		unordered := r.Byte()
 		f.Unordered = unordered == 1
 		r.Bad = r.Bad || unordered > 1
+		f.Range, f.Unit, f.Zone = r.Floats(), Unit(r.Byte()), Zone(r.Byte())
 	}
 	if r.Bad || len(r.Rest) > 0 {
 		return nil, errFeatures

@@ -114,10 +114,10 @@ func TestFeaturesCut(t *testing.T) {
 // hostileFeatures spoil plainFeatures: the version, the number of features and,
 // by hand, of feature "x" the name (2 to 4), kind and type (4, 5), cuts (6 to
 // 15), values (15 to 18), missing and other (18, 19), cost (20 to 28), value
-// costs (28 to 39), group and its cost (39 to 49), a zero (49), range (50), and unordered (53).
+// costs (28 to 39), group and its cost (39 to 49), unordered (49), and range (50).
 func hostileFeatures() []edit {
 	return []edit{
-		{"empty", 0, 54, nil},
+		{"empty", 0, 53, nil},
 		{"another version", 0, 1, []byte{1}},
 		{"a feature more", 1, 2, []byte{2}},
 		{"a feature less", 1, 2, []byte{0}},
@@ -135,10 +135,9 @@ func hostileFeatures() []edit {
 		{"two value costs", 28, 29, []byte{2}},
 		{"2^64 - 1 bytes of a priced value", 29, 30, uvarint(math.MaxUint64)},
 		{"2^63 bytes of group", 39, 40, uvarint(1 << 63)},
-		{"subsets of the cuts", 49, 50, []byte{1}},
+		{"a flag of 2", 49, 50, []byte{2}},
 		{"2^61 numbers of range", 50, 51, uvarint(1 << 61)},
-		{"a flag of 2", 53, 54, []byte{2}},
-		{"bytes after the features", 54, 54, []byte{0}},
+		{"bytes after the features", 53, 53, []byte{0}},
 	}
 }
 
@@ -152,10 +151,10 @@ func plainFeatures() []dataset.Feature {
 
 func TestDecodeFeaturesErrors(t *testing.T) {
 	valid := dataset.EncodeFeatures(plainFeatures())
-	// by hand: 29 bytes, 10 of the priced value, 10 of the group, a zero, 1 of the range,
-	// 1 of the unit, 1 of the zone and 1 of unordered
-	if size := len(valid); size != 54 {
-		t.Fatalf("%d bytes, want 54: the edits are of another format", size)
+	// by hand: 29 bytes, 10 of the priced value, 10 of the group, 1 of unordered, 1 of the range,
+	// 1 of the unit and 1 of the zone
+	if size := len(valid); size != 53 {
+		t.Fatalf("%d bytes, want 53: the edits are of another format", size)
 	}
 	for _, e := range hostileFeatures() {
 		if got, err := dataset.DecodeFeatures(e.apply(valid)); err == nil || got != nil {

@@ -85,10 +85,18 @@ func (l Limits) String() string {
 		list = append(list, fmt.Sprintf("a maximum cost of %v", l.MaxCost))
 	}
 	if l.Tests != 0 {
-		list = append(list, fmt.Sprintf("%d paid tests", l.Tests))
+		list = append(list, counted(l.Tests, "paid test", "paid tests"))
 	}
 	if l.Leaves != 0 {
-		list = append(list, fmt.Sprintf("%d leaves", l.Leaves))
+		list = append(list, counted(l.Leaves, "leaf", "leaves"))
 	}
 	return strings.Join(list, ", ")
+}
+
+// counted writes a number of things.
+func counted(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
 }

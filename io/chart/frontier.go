@@ -150,18 +150,22 @@ func (c *frontierChart) cutDear() {
 
 // beyond describes the trees and the limit that are not drawn; empty if all are.
 func (c *frontierChart) beyond() string {
-	switch {
-	case c.far:
-		return fmt.Sprintf("the limit, %.4g, is above the cost of all trees", c.limit)
-	case len(c.dear) == 0:
-		return ""
+	limit := ""
+	if c.far {
+		limit = fmt.Sprintf("the limit, %.4g, is above the cost of all trees", c.limit)
+	}
+	if len(c.dear) == 0 {
+		return limit
+	}
+	if limit != "" {
+		limit += "; "
 	}
 	least := c.costs[c.dear[0]]
 	most := c.costs[c.dear[len(c.dear)-1]]
 	if len(c.dear) == 1 {
-		return fmt.Sprintf("not drawn: a tree that costs %.4g, not better than cheaper ones by %v of AUC", most, earns)
+		return limit + fmt.Sprintf("not drawn: a tree that costs %.4g, not better than cheaper ones by %v of AUC", most, earns)
 	}
-	return fmt.Sprintf("not drawn: %d trees that cost %.4g to %.4g, not better than cheaper ones by %v of AUC", len(c.dear), least, most, earns)
+	return limit + fmt.Sprintf("not drawn: %d trees that cost %.4g to %.4g, not better than cheaper ones by %v of AUC", len(c.dear), least, most, earns)
 }
 
 // limits draws the limit of the cost, if there is one.

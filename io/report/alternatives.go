@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/textview"
 )
@@ -24,8 +25,8 @@ const maxAlternatives = 6
 // feature the tree of the highest AUC. It returns nil without such trees.
 func (f *facts) alternatives() *table {
 	root := f.root()
-	if f.Frontier == nil || root == nil {
-		return nil
+	if f.Frontier == nil || root == nil || f.Frontier.Criterion() != frontier.AUC || f.Tree.Label.ErrorCosts != nil {
+		return nil // the table compares areas
 	}
 	points := f.Frontier.Points
 	chosen := slices.IndexFunc(points, func(p runfolder.Point) bool { return p.Selected })
@@ -37,7 +38,11 @@ func (f *facts) alternatives() *table {
 	best := make(map[string]int) // by first feature
 	for i := range points {
 		p := &points[i]
-		if i >= len(f.Trees) || f.Trees[i] == nil || f.Trees[i].Nodes[0].Leaf() || p.ExpectedAUC() == nil || !f.Frontier.Limits.Allow(&p.Complexity) ||
+		size := p.Complexity
+		if i < len(f.Trees) && f.Trees[i] != nil {
+			size.PaidTests = f.Trees[i].Complexity.PaidTests // not in frontier.json
+		}
+		if i >= len(f.Trees) || f.Trees[i] == nil || f.Trees[i].Nodes[0].Leaf() || p.ExpectedAUC() == nil || !f.Frontier.Limits.Allow(&size) ||
 			*p.ExpectedAUC() < area-lessAUC || p.ExpectedCost > float64(moreCost*own.ExpectedCost) {
 			continue
 		}

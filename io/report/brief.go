@@ -65,10 +65,11 @@ const (
 	leastOfIll = 10
 )
 
-// scaleOf returns the number of rows to which the share of a class is scaled.
-func scaleOf(share float64) int64 {
+// scaleOf returns the number of rows to which the share of a class among some measured rows is scaled: hardly more than
+// these.
+func scaleOf(share float64, rows int64) int64 {
 	of := int64(leastScale)
-	for share > 0 && float64(share*float64(of)) < leastOfIll && of < mostScale {
+	for share > 0 && float64(share*float64(of)) < leastOfIll && of < min(rows, mostScale) {
 		of *= 10
 	}
 	return of
@@ -133,9 +134,13 @@ func (f *facts) measured() string {
 	rows := count(f.metrics.Rows, f.part+" row", f.part+" rows")
 	switch {
 	case f.part == dataset.Train.String():
-		return fmt.Sprintf("measured on the %s that grew the tree, so new rows go worse", count(f.metrics.Rows, "row", "rows"))
+		return fmt.Sprintf("measured on the %s that grew the tree: expect worse on new rows", count(f.metrics.Rows, "row", "rows"))
 	case f.metrics.Weights == metric.WeightsByPriors:
 		return "measured on " + rows + ", weighted by the priors"
+	case f.metrics.WeightScale != 0:
+		return "measured on " + rows + ", weighted"
+	case f.part == dataset.Validation.String():
+		return "measured on " + rows + ", which also chose the tree"
 	default:
 		return "measured on " + rows
 	}
@@ -146,7 +151,7 @@ func (f *facts) of() string { return textview.Name(f.Tree.Label.Classes[f.intere
 
 func (f *facts) tally() tally {
 	found, missed, alarms := shares(f.metrics, f.interest)
-	return tallied(scaleOf(found+missed), found, missed, alarms)
+	return tallied(scaleOf(found+missed, f.metrics.Rows), found, missed, alarms)
 }
 
 func (f *facts) prevalence() said {
@@ -211,15 +216,22 @@ func (f *facts) right() said {
 		stress(counted(scaled(worst), float64(worst))).say(".")
 }
 
-// spent says what a row costs, or how many questions it is asked where questions have no prices.
+// spent says what a row costs or, where features have no prices, how many features it is asked for. A feature that is paid
+// for at each test counts as often.
 func (f *facts) spent() said {
 	c := &f.Tree.Complexity
-	tests := cmp.Or(f.metrics.ExpectedTests, &c.ExpectedTests)
 	cost := cmp.Or(f.metrics.ExpectedCost, &c.ExpectedCost)
 	s := said{}
 	features, all := f.allFeatures()
 	if !f.hasPrices() {
-		s = s.say("It asks ").stress(short(*tests)).say(" questions per row on average and %s at most", humanize.Comma(int64(c.Depth)))
+		if f.Tree.Algorithm.RepeatCost != tree.RepeatFree {
+			features = 0 // questions are counted
+		}
+		what := map[bool]string{true: "feature", false: "question"}[features > 0]
+		if short(*cost) != "1" {
+			what += "s"
+		}
+		s = s.say("It asks ").stress(short(*cost)).say(" %s per row on average and %s at most", what, short(c.MaxCost))
 		if features > 0 {
 			s = s.say(", of %s", count(features, "feature", "features"))
 		}
@@ -267,6 +279,9 @@ func (f *facts) allFeatures() (features int, cost float64) {
 	return len(list), cost
 }
 
+// leastOfSlice is how many rows a slice has at least, of the class of interest if there is one, to be compared.
+const leastOfSlice = 10
+
 // bySlice compares the slices of the first column of --slice; nil without slices that can be compared.
 func (f *facts) bySlice() said {
 	if len(f.metrics.Slices) == 0 {
@@ -284,7 +299,14 @@ func (f *facts) bySlice() said {
 	var list []*metric.Slice
 	for i := range f.metrics.Slices {
 		s := &f.metrics.Slices[i]
-		if s.Column == column && len(s.Classes) > f.interest && figure(s) != nil {
+		if s.Column != column || len(s.Classes) <= f.interest || figure(s) == nil {
+			continue
+		}
+		of := float64(s.Rows)
+		if f.interest >= 0 && s.Classes[f.interest].Prevalence != nil {
+			of *= *s.Classes[f.interest].Prevalence
+		}
+		if of >= leastOfSlice {
 			list = append(list, s)
 		}
 	}

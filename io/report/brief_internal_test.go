@@ -112,7 +112,7 @@ func TestBrief(t *testing.T) {
 	}{
 		{"no prices", rows(), two, nil, []string{
 			"Of 1,000 rows, 100 have acute = yes (measured on 2,000 test rows).\n",
-			"The tree finds 90 of them, misses 10 and raises 50 false alarms.\n", "It asks 1 questions per row on average and 1 at most.\n",
+			"The tree finds 90 of them, misses 10 and raises 50 false alarms.\n", "It asks 1 question per row on average and 1 at most.\n",
 			"First it asks for crp, because this question tells the most about the class; the best question about another feature, age >= 0, scores 20.0\u00a0% less.\n",
 		}, "cost"},
 		{"prices", rows(), two, priced, []string{
@@ -143,11 +143,11 @@ func TestBrief(t *testing.T) {
 			"tells the most",
 		},
 		{"no test rows", &runfolder.Metrics{Train: confused(two, confusion, 1, 1)}, two, nil, []string{
-			"Of 1,000 rows, 100 have acute = yes (measured on the 2,000 rows that grew the tree, so new rows go worse).\n",
+			"Of 1,000 rows, 100 have acute = yes (measured on the 2,000 rows that grew the tree: expect worse on new rows).\n",
 		}, "test rows"},
 		{
 			"validation rows", &runfolder.Metrics{Train: confused(two, confusion, 1, 1), Validation: confused(two, confusion, 1, 1)}, two, nil,
-			[]string{"(measured on 2,000 validation rows)"},
+			[]string{"(measured on 2,000 validation rows, which also chose the tree)"},
 			"test rows",
 		},
 		{
@@ -229,7 +229,7 @@ func TestTallied(t *testing.T) {
 	for range 2000 {
 		parts := []float64{r.ExpFloat64() * float64(r.IntN(2)), r.ExpFloat64(), r.ExpFloat64() * float64(r.IntN(2)), r.ExpFloat64()}
 		sum := parts[0] + parts[1] + parts[2] + parts[3]
-		of := scaleOf((parts[0] + parts[1]) / sum)
+		of := scaleOf((parts[0]+parts[1])/sum, mostScale)
 		n := tallied(of, parts[0]/sum, parts[1]/sum, parts[2]/sum)
 		whole := []int64{n.Found, n.Missed, n.Alarms, n.Other}
 		for k, x := range whole {
@@ -242,7 +242,7 @@ func TestTallied(t *testing.T) {
 		}
 	}
 	for share, want := range map[float64]int64{0: 1000, 0.01: 1000, 0.0099: 10_000, 0.5: 1000, 0.000_173: 100_000, 1e-9: 1_000_000} {
-		if got := scaleOf(share); got != want {
+		if got := scaleOf(share, mostScale); got != want {
 			t.Errorf("a share of %v is scaled to %d, want %d", share, got, want)
 		}
 	}

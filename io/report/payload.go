@@ -139,8 +139,14 @@ func newDecisions(t *tree.Tree, m *metric.Metrics) *decisions {
 	if len(points) < 2 || c.Recall == nil || c.Specificity == nil {
 		return nil
 	}
-	points, own := textview.WithOwn(points, c, &t.Label)
-	d := &decisions{Of: scaleOf(*c.Prevalence), Own: -1}
+	own := -1
+	switch l := &t.Label; {
+	case l.Thresholded():
+		points, own = textview.WithOwn(points, c, l.Decision.Threshold)
+	case len(l.Classes) == 2 && l.ErrorCosts == nil: // the more probable class
+		points, own = textview.WithOwn(points, c, 0.5)
+	}
+	d := &decisions{Of: scaleOf(*c.Prevalence, m.Rows), Own: -1}
 	off := math.Inf(1)
 	step := max(1, float64(len(points)-1)/(maxDecisions-1))
 	next := 0.0

@@ -25,6 +25,8 @@ type Grown struct {
 	FoldShare float64 `json:"fold_share,omitempty"`
 	// FigureCount is how many figures each point has in Figures; absent: 1 if there are any.
 	FigureCount int `json:"figures,omitempty"`
+	// LeafRows is the LeafRows of frontier.Settings by which prunings compete; absent: 0.
+	LeafRows int64 `json:"leaf_rows,omitempty"`
 	// GroupEffect is the GroupEffect of frontier.Pool; absent if rows have no key.
 	GroupEffect float64 `json:"group_effect,omitempty"`
 	// WeightEffect is the WeightEffect of frontier.Pool; absent if rows have no weights.

@@ -22,7 +22,10 @@ func OperatingTable(t *tree.Tree, m *metric.Metrics, part string, brief bool) (t
 	if brief { // without the last one, at which all rows are predicted
 		points = metric.Outlined(points[:len(points)-1], .5, .8, .9, .95, .99)
 	}
-	points, own := WithOwn(points, c, &t.Label)
+	own := -1
+	if t.Label.Thresholded() {
+		points, own = WithOwn(points, c, t.Label.Decision.Threshold)
+	}
 	table = NewTable(Column{Head: "threshold"}, Column{Head: "sensitivity"}, Column{Head: "specificity"}, Column{Head: "PPV"},
 		Column{Head: "NPV", Rank: 1}, Column{Head: "found"}, Column{Head: "missed"}, Column{Head: "false alarms"}, Column{Left: true})
 	for i := range points {
@@ -105,13 +108,10 @@ func estimated(e *metric.Estimate) string {
 
 func perThousand(share float64) string { return fmt.Sprintf("%.1f", 1000*share) }
 
-// WithOwn adds the point of the tree's own threshold, which replaces a point with the same decisions, and returns its
-// index; below 0 without a threshold.
-func WithOwn(points []metric.OperatingPoint, c *metric.Class, l *tree.Label) ([]metric.OperatingPoint, int) {
-	if !l.Thresholded() {
-		return points, -1
-	}
-	p := c.Decided(l.Decision.Threshold)
+// WithOwn adds the point of the tree's own decisions, by the given threshold, which replaces a point with the same
+// decisions, and returns its index; below 0 if the point is not defined.
+func WithOwn(points []metric.OperatingPoint, c *metric.Class, threshold float64) ([]metric.OperatingPoint, int) {
+	p := c.Decided(threshold)
 	if p == nil {
 		return points, -1
 	}
@@ -119,9 +119,13 @@ func WithOwn(points []metric.OperatingPoint, c *metric.Class, l *tree.Label) ([]
 	if own < 0 {
 		own = len(points)
 	}
-	if own < len(points) && points[own].Sensitivity == p.Sensitivity && points[own].Specificity == p.Specificity {
+	if own < len(points) && sameShare(&points[own].Sensitivity, &p.Sensitivity) &&
+		sameShare(&points[own].Specificity, &p.Specificity) {
 		points[own] = *p
 		return points, own
 	}
 	return slices.Insert(points, own, *p), own
 }
+
+// sameShare reports whether two shares are equal but for rounding.
+func sameShare(a, b *metric.Estimate) bool { return math.Abs(a.Value-b.Value) < 1e-9 }

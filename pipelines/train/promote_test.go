@@ -131,8 +131,13 @@ func TestPromote(t *testing.T) {
 			want := trained(t, other)
 			p := promoteTo(t, from, -1, budget)
 			guided := budget["max_cost"] != "" || budget["max_tests"] != "" // the maximum also guides growth
-			if budget["max_cost"] != "" && p.Now.MaxCost > 4 || budget["max_tests"] != "" && p.Now.PaidTests > 2 {
-				t.Errorf("%s %v: a maximum cost of %v, %d paid tests", name, budget, p.Now.MaxCost, p.Now.PaidTests)
+			now, err := tree.Decode(content(t, p.Output, "tree.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			size := now.Complexity
+			if budget["max_cost"] != "" && size.MaxCost > 4 || budget["max_tests"] != "" && size.PaidTests > 2 {
+				t.Errorf("%s %v: a maximum cost of %v, %d paid tests", name, budget, size.MaxCost, size.PaidTests)
 			}
 			if !guided && !bytes.Equal(content(t, p.Output, "tree.json"), content(t, other.Output, "tree.json")) {
 				t.Errorf("%s %v: another tree than training with the budget: %+v, want %+v", name, budget, p.Now.Complexity,

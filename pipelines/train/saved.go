@@ -21,7 +21,7 @@ func (c *choosing) saved(pool *frontier.Pool) *runfolder.Grown {
 	g := &runfolder.Grown{
 		Label: pool.Candidates[0].Tree.Label, Features: dataset.EncodeFeatures(c.Features),
 		Candidates: frontier.AppendCandidates(nil, pool.Candidates), Scales: c.scales, Weighted: c.spec.Weighted(),
-		GroupEffect: pool.GroupEffect, WeightEffect: pool.WeightEffect,
+		GroupEffect: pool.GroupEffect, WeightEffect: pool.WeightEffect, LeafRows: c.Settings.LeafRows,
 	}
 	for i := range pool.Points {
 		p := &pool.Points[i]
@@ -54,6 +54,7 @@ func (p *promotion) rebuild(ctx context.Context) error {
 	if err != nil {
 		return damaged(err)
 	}
+	p.parsed.Selection.LeafRows = p.grown.LeafRows // the figures are of these prunings
 	if p.pool, err = selection.NewPool(ctx, host{p.Driver}, candidates, &p.parsed.Selection.Settings, p.priced); err != nil {
 		return err
 	}
@@ -105,6 +106,7 @@ func frontierPoint(i int, p *frontier.Listed, t *tree.Tree, pool *frontier.Pool)
 		},
 		ExpectedErrorCost: p.Judged.ErrorCost, ExpectedTotalCost: p.Judged.TotalCost,
 	}
+	q.PaidTests = 0             // the document of the tree has them
 	q.Validation.Interval = nil // OneSE measures it without models
 	if p.Ridge == 0 && p.Boosted == 0 {
 		q.Validation.Interval = pool.Interval(&p.Point, t, dataset.Validation)

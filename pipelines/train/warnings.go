@@ -44,7 +44,7 @@ func (c *choosing) warnOfTree(ctx context.Context, candidates []frontier.Candida
 	if len(t.Label.Classes) < 2 || len(c.Features) == 0 || t.Training.CutLeaves > 0 {
 		return nil // another warning gives the reason
 	}
-	c.warnOfFirst(t.Algorithm.MaxCost)
+	c.warnOfFirst(&t.Algorithm)
 	var found *verdict
 	bare := len(t.Nodes) == 1
 	if !bare && !t.Modelled() {
@@ -70,13 +70,26 @@ func (c *choosing) warnOfTree(ctx context.Context, candidates []frontier.Candida
 	return nil
 }
 
-// warnOfFirst warns of features that --first names and that the greatest cost of a path keeps from being tested; 0: no limit.
-func (c *choosing) warnOfFirst(limit float64) {
-	for i := range c.Columns {
+// warnOfFirst warns of features that --first names and that a limit of the cost or the paid tests of a path keeps from being
+// tested.
+func (c *choosing) warnOfFirst(limits *tree.Algorithm) {
+	paid := 0 // by --first so far
+	for _, name := range c.config.First {
+		i := slices.IndexFunc(c.Features, func(f dataset.Feature) bool { return f.Name == name })
+		if i < 0 {
+			continue
+		}
 		due := c.Columns[i].LeastDue(split.Paid{})
-		if c.Columns[i].First > 0 && limit > 0 && due > limit {
-			c.driver.Reporter.Warn(fmt.Sprintf("--first: no node tests %s, as a test costs at least %v, and --max_cost is %v",
-				c.Features[i].Name, due, limit))
+		if due > 0 {
+			paid++
+		}
+		switch {
+		case limits.MaxCost > 0 && due > limits.MaxCost:
+			c.driver.Reporter.Warn(fmt.Sprintf("--first: no node tests %s, as a test costs at least %v, and --max_cost is %v", name, due,
+				limits.MaxCost))
+		case limits.MaxTests > 0 && due > 0 && paid > limits.MaxTests:
+			c.driver.Reporter.Warn(fmt.Sprintf("--first: no node tests %s, as rows pay for %d tests before it, and --max_tests is %d", name,
+				paid-1, limits.MaxTests))
 		}
 	}
 }
