@@ -31,7 +31,7 @@ func (p Place) Below(test split.Test, child int, columns []split.Column) Place {
 }
 
 // BelowPresence returns the feature that the presence test above the node is for, and whether the node has the objects without a value,
-// which end there. The others are to be tested. The feature is -1 if there is no presence test just above the node.
+// which end there. Objects with a value are to be tested. The feature is -1 if there is no presence test just above the node.
 func (p Place) BelowPresence(columns []split.Column) (feature int, absent bool) {
 	if p.Path == nil || !columns[p.Path.test.Feature].IsPresence(&p.Path.test) {
 		return -1, false

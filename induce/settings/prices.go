@@ -30,7 +30,7 @@ type Absence string
 
 // The ways to read absent values.
 const (
-	AbsentValue     Absence = "value"     // as a value: tests may separate rows without a value from the others
+	AbsentValue     Absence = "value"     // as a value: tests may separate rows without a value from rows with one
 	AbsentUnordered Absence = "unordered" // nobody ordered it: see dataset.Feature.Unordered
 	AbsentAuto      Absence = "auto"      // unordered if a price list gives a price above 0 and many rows lack the value
 )

@@ -15,7 +15,7 @@ type Column struct {
 	Costs   []float64 // by code: price of its `equals` test; nil: all cost Cost
 
 	// Unordered means that absent values were not ordered: tests are scored on the objects that have a value, and no test
-	// separates the others from them. See IsPresence.
+	// separates them from objects without one. See IsPresence.
 	Unordered bool `json:",omitempty"`
 
 	Group     string  // name of the feature's group, which shares a set-up; empty if it has no group
@@ -71,7 +71,7 @@ func NewColumn(f *dataset.Feature) Column {
 
 // Presence returns the presence test of an unordered feature, which a growth puts above the first test of the feature on a path if
 // objects of the node lack the value: the test for missing values, which costs nothing. Objects without a value end
-// there, and the others go on to the test.
+// there, and objects with a value go on to the test.
 func (c *Column) Presence(feature int) Test {
 	return Test{Feature: feature, Kind: Missing, Code: c.missing()}
 }

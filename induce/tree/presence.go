@@ -14,7 +14,7 @@ const AbsentUnordered = "unordered"
 
 // Presence reports whether an inner node is a presence test: the test for missing values of an unordered feature, which
 // stands above the first other test of the feature on a path. It is no question and costs nothing: rows without the value
-// end at its leaf, which has the probabilities of the presence test, and all others go on to the test. For the rows that the
+// end at its leaf, which has the probabilities of the presence test, and rows with a value go on to the test. For the rows that the
 // tree was grown or is judged on, the leaf has no weight, see Known.
 func (t *Tree) Presence(n *Node) bool {
 	return !n.Leaf() && n.Test.Kind == split.Missing && t.Features[n.Test.Feature].Unordered
@@ -123,7 +123,7 @@ func (t *Tree) known() []bool {
 }
 
 // Known returns the weights by class of rows at the nodes, as they would be if every value that the tree asks for had been
-// ordered. weights has the weights of the rows, and is returned if there are no presence tests. Of the rows at a presence
+// ordered. weights has the weights of the rows, and is returned if there are no presence tests. Among the rows at a presence
 // test those without the value have no weight, and those with it have the weight of their class at the presence test: each
 // class is divided among the nodes below by its rows there. So each row counts by the inverse of the share of the rows of
 // its class at the presence test that have the value: inverse probability weighting, which is right if the value was ordered

@@ -26,7 +26,7 @@ const (
 type sureness struct {
 	tree     *Tree
 	depth    []int     // by node: number of tests above it
-	same     []int     // by node: the node whose bound it has; of a row without the value that a presence test asks for: the presence test
+	same     []int     // by node: the node whose bound it has; a row without the value that a presence test asks for has the presence test
 	features int       // number of features that the tree tests
 	factors  []float64 // see Tree.PriorFactors
 }

@@ -80,15 +80,22 @@ func (o *Overview) Choice() []string {
 	return list
 }
 
-// unordered names the features whose absent values nobody ordered; empty if there are none.
+// unordered names the features that the tree tests and whose absent values nobody ordered; empty without such features.
 func (o *Overview) unordered() string {
 	const listed = 5
 	list := o.Run.Schema.Features()
-	rows := max(1, o.Run.Tree.Training.Rows)
+	t := o.Run.Tree
+	rows := max(1, t.Training.Rows)
+	tested := make(map[string]bool)
+	for i := range t.Nodes {
+		if n := &t.Nodes[i]; !n.Leaf() {
+			tested[t.Features[n.Test.Feature].Name] = true
+		}
+	}
 	var names []string
 	priced := true
 	for i := range list {
-		if f := &list[i]; f.Unordered {
+		if f := &list[i]; f.Unordered && tested[f.Name] {
 			share := min(1, float64(f.Missing)/float64(rows))
 			names = append(names, fmt.Sprintf("%s (%.0f %%)", name(f.Name), 100*share))
 			priced = priced && f.Cost+f.GroupCost > 0

@@ -260,7 +260,7 @@ func (c *Train) costSettings() []setting.Setting {
 		},
 		{
 			Name: "absent", Value: setting.ListOf(&c.Absent, parseAbsent, spellAbsent),
-			Help: "absent values of a feature, or of all others: value, unordered (nobody ordered it: no test separates rows without " +
+			Help: "absent values of a feature, or of all features without a name here: value, unordered (nobody ordered it: no test separates rows without " +
 				"the value, and they are billed for the test), as in ct=unordered; auto: unordered if --costs gives a price above 0 and " +
 				"5 % of the training rows lack the value",
 		},
