@@ -31,7 +31,7 @@ func TestCuts(t *testing.T) {
 	train := func(run string, flags ...string) outcome {
 		return espalier(t, append([]string{"train", "--input", at("rows"), "--label", "class", "--output", at(run)}, flags...)...)
 	}
-	train("flag", "--cuts", "age=18,40,65,200").wants(t, 0)
+	train("flag", "--cuts", "age=18,40,65,200").wants(t, 0, `--cuts: of "age" 1 of 4 cuts parts no training rows`)
 	train("file", "--config", at("train.yaml")).wants(t, 0)
 	want, err := os.ReadFile(at("flag/tree.json"))
 	if err != nil {
@@ -51,8 +51,9 @@ func TestCuts(t *testing.T) {
 		t.Errorf("%v, features %+v: want the cuts 18, 40 and 65 of age", err, found.Features)
 	}
 	train("none", "--cuts", "age=40,18").wants(t, 2, "--cuts age", "each above the one before it")
+	train("none", "--cuts", "age=18,18").wants(t, 2, "--cuts age", "each above the one before it")
 	train("none", "--cuts", "age=NaN").wants(t, 2, "--cuts age", "finite")
 	train("none", "--cuts", "age").wants(t, 2, "--cuts age", "COLUMN=NUMBER")
-	train("none", "--cuts", "size=1,2").wants(t, 3, `column "size"`, "expected numbers")
+	train("none", "--cuts", "size=1,2").wants(t, 3, `column "size"`, "expected a column of numbers")
 	train("none", "--cuts", "age=18", "--cuts_from", at("flag")).wants(t, 2, "--cuts_from", "leave out --cuts")
 }

@@ -47,8 +47,10 @@ func (f *Fitter) FitFeature(name string, s *Summary, c FeatureConfig) (dataset.F
 		return feature, &dataset.DataError{Column: name, Problem: fmt.Sprintf("a categorical column with more than %d "+
 			"distinct values, most likely an identifier", s.Limits().Categories)}
 	case c.Cuts != nil && (feature.Kind != dataset.Numeric || c.Unit != dataset.Plain):
-		return feature, &dataset.DataError{Column: name, Problem: "the column has cuts and no numbers: expected numbers, not texts or times",
-			Hint: "leave its cuts out"}
+		return feature, &dataset.DataError{
+			Column: name, Problem: "texts and times have no cuts of one's own: expected a column of numbers",
+			Hint: "leave out its cuts",
+		}
 	case c.Order != nil:
 		return ordered(feature, s, c.Order)
 	case feature.Kind == dataset.Categorical:

@@ -58,13 +58,15 @@ type Feature struct {
 	GroupCost float64
 }
 
-// CodingOnly returns features without prices and counts: what remains decides the codes of values.
+// CodingOnly returns features without prices and counts: what remains decides the codes of values, and how absent values are
+// read.
 func CodingOnly(features []Feature) []Feature {
 	list := make([]Feature, len(features))
 	for i := range features {
 		f := &features[i]
 		list[i] = Feature{
 			Name: f.Name, Kind: f.Kind, Unit: f.Unit, Type: f.Type, Values: f.Values, Ordered: f.Ordered, Cuts: f.Cuts, Range: f.Range,
+			Unordered: f.Unordered,
 		}
 	}
 	return list

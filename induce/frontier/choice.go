@@ -225,7 +225,7 @@ func (p *Pool) Fronts(step float64) []Point {
 func Contenders(points []Point, q Query, share, standardErrors float64, bySize bool) []bool {
 	within := make([]bool, len(points))
 	for i := range points {
-		within[i] = q.Limits.Allow(&points[i].Complexity)
+		within[i] = q.Limits.Allow(&points[i].Complexity, points[i].PaidTests)
 	}
 	list := make([]bool, len(points))
 	for i := range points {

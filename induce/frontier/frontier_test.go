@@ -298,7 +298,7 @@ func checkChoice(t *testing.T, points []frontier.Point, got frontier.Point, rule
 ) {
 	t.Helper()
 	allowed := slices.DeleteFunc(slices.Clone(points),
-		func(p frontier.Point) bool { return !limits.Allow(&p.Complexity) })
+		func(p frontier.Point) bool { return !limits.Allow(&p.Complexity, p.PaidTests) })
 	if len(allowed) == 0 {
 		if !errors.Is(err, frontier.ErrLimits) {
 			t.Fatalf("%v within %+v: %v", rule, limits, err)

@@ -21,11 +21,11 @@ type Limits struct {
 // slack is the rounding error that a cost (relative) or merit may have at a limit.
 const slack = 1e-12
 
-// Allow reports whether a tree keeps within all limits.
-func (l Limits) Allow(c *tree.Complexity) bool {
+// Allow reports whether a tree keeps within all limits. paid is the number of its paid tests, see tree.Tree.PaidTests.
+func (l Limits) Allow(c *tree.Complexity, paid int) bool {
 	return (l.ExpectedCost == 0 || c.ExpectedCost <= l.ExpectedCost*(1+slack)) &&
 		(l.MaxCost == 0 || c.MaxCost <= l.MaxCost*(1+slack)) &&
-		(l.Tests == 0 || c.PaidTests <= l.Tests) &&
+		(l.Tests == 0 || paid <= l.Tests) &&
 		(l.Leaves == 0 || c.Leaves <= l.Leaves)
 }
 
@@ -37,7 +37,7 @@ func (l Limits) within(points []Point) ([]Point, error) {
 	}
 	var allowed []Point
 	for i := range points {
-		if l.Allow(&points[i].Complexity) {
+		if l.Allow(&points[i].Complexity, points[i].PaidTests) {
 			allowed = append(allowed, points[i])
 		}
 	}
@@ -61,7 +61,7 @@ func (l Limits) excludes(points []Point) error {
 	leaves := math.MaxInt
 	for i := range points {
 		c := &points[i].Complexity
-		tests = min(tests, c.PaidTests)
+		tests = min(tests, points[i].PaidTests)
 		cheapest = min(cheapest, c.ExpectedCost)
 		dearest = min(dearest, c.MaxCost)
 		leaves = min(leaves, c.Leaves)

@@ -22,7 +22,8 @@ type Point struct {
 	Ridge    float64        // regularisation strength of the leaf models; 0: no models
 	Boosted  int            // number of trees in the leaves' boosters; 0: no boosters
 
-	tree.Complexity // measured on the training rows
+	tree.Complexity     // measured on the training rows
+	PaidTests       int // tests that cost something, on the path with most of them
 
 	Validation metric.Judgement // on the validation rows
 	Folds      metric.Judgement // on folds of the training rows: means of trees of the same kind

@@ -101,7 +101,7 @@ func (p *Pruning) point(c *Candidate, step int) Point {
 	s := &p.Sequence.Steps[step]
 	return Point{
 		Tree: p.Candidate, Lambda: c.lambda(), Currency: p.Sequence.Currency(), Step: step, Alpha: s.Alpha,
-		Complexity: s.Complexity,
+		Complexity: s.Complexity, PaidTests: s.PaidTests,
 	}
 }
 

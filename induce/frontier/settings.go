@@ -55,7 +55,7 @@ func (s *Settings) GrownLeaves() int {
 // wraps ErrLimits if no pruning is within the limits.
 func (s *Settings) Sole(c *Candidate) (*Candidate, error) {
 	pruned := s.Alpha != nil && len(s.Currencies) > 0
-	if !pruned && s.Limits.Allow(&c.Tree.Complexity) {
+	if !pruned && s.Limits.Allow(&c.Tree.Complexity, c.Tree.PaidTests()) {
 		return c, nil
 	}
 	currencies := s.currencies(c.Tree)
@@ -69,7 +69,7 @@ func (s *Settings) Sole(c *Candidate) (*Candidate, error) {
 	for _, sequence := range c.Prune(c.Tree, currencies...) {
 		from, to := s.soleRange(sequence)
 		for step := from; step < to; step++ {
-			if !s.Limits.Allow(&sequence.Steps[step].Complexity) {
+			if !s.Limits.Allow(&sequence.Steps[step].Complexity, sequence.Steps[step].PaidTests) {
 				continue
 			}
 			if found == nil || sequence.Steps[step].Risk < found.Steps[at].Risk {
@@ -80,7 +80,7 @@ func (s *Settings) Sole(c *Candidate) (*Candidate, error) {
 		}
 	}
 	if found == nil {
-		return nil, s.Limits.excludes([]Point{{Complexity: c.Tree.Complexity}})
+		return nil, s.Limits.excludes([]Point{{Complexity: c.Tree.Complexity, PaidTests: c.Tree.PaidTests()}})
 	}
 	return c.Pruned(found, at), nil
 }

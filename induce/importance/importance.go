@@ -149,7 +149,9 @@ func tested(t *tree.Tree) (features []int, list []Feature) {
 		f := n.Test.Feature
 		share := float64(n.Weight) / total
 		one := &all[f]
-		one.ExpectedTests += share
+		if !t.Presence(n) {
+			one.ExpectedTests += share
+		}
 		one.ExpectedCost += n.Spent(share)
 		one.Impurity += float64(share * fall(t, n))
 		below := above[i]

@@ -17,6 +17,8 @@ type Step struct {
 	Risk float64
 
 	tree.Complexity // measured on the training rows
+
+	PaidTests int // tests that cost something, on the path with most of them
 }
 
 // Sequence is the nested sequence of a tree's optimal prunings: the first step

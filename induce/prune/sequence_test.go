@@ -302,8 +302,8 @@ func handTree() *tree.Tree {
 // gains one bit for one leaf more, and for an expected cost of 1.
 func TestByHand(t *testing.T) {
 	want := []prune.Step{
-		{Complexity: tree.Complexity{ExpectedCost: 2, ExpectedTests: 1.5, MaxCost: 3, Nodes: 5, Leaves: 3, Depth: 2, PaidTests: 2}},
-		{Complexity: tree.Complexity{ExpectedCost: 1, ExpectedTests: 1, MaxCost: 1, Nodes: 3, Leaves: 2, Depth: 1, PaidTests: 1}},
+		{Complexity: tree.Complexity{ExpectedCost: 2, ExpectedTests: 1.5, MaxCost: 3, Nodes: 5, Leaves: 3, Depth: 2}, PaidTests: 2},
+		{Complexity: tree.Complexity{ExpectedCost: 1, ExpectedTests: 1, MaxCost: 1, Nodes: 3, Leaves: 2, Depth: 1}, PaidTests: 1},
 		{Alpha: 1, Risk: 1, Complexity: tree.Complexity{Nodes: 1, Leaves: 1}},
 	}
 	for _, currency := range currencies() {

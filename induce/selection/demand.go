@@ -37,7 +37,7 @@ func (c *Chooser) keepDemand(ctx context.Context, w *Winner) error {
 		list = nil
 		for i := range w.Competition.Choice.Listed {
 			p := &w.Competition.Choice.Listed[i]
-			if !c.Settings.Limits.Allow(&p.Complexity) {
+			if !c.Settings.Limits.Allow(&p.Complexity, p.PaidTests) {
 				continue
 			}
 			if p.Chosen {

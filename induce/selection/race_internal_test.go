@@ -171,7 +171,7 @@ func TestRace(t *testing.T) {
 					}
 				}
 			}
-			if c := chosen.Complexity; !s.Limits.Allow(&c) || c != got.Complexity ||
+			if c := chosen.Complexity; !s.Limits.Allow(&c, chosen.PaidTests()) || c != got.Complexity ||
 				chosen.Algorithm.Ridge != got.Ridge || chosen.Algorithm.BoosterTrees != got.Boosted {
 				t.Errorf("%+v, seed %d: the tree has %+v, %+v, the point %+v", s.Query, seed, c, chosen.Algorithm, got)
 			}

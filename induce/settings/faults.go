@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -65,7 +64,7 @@ func (s *Settings) columnFaults(name Namer) []error {
 	for _, feature := range slices.Sorted(maps.Keys(s.Cuts)) {
 		cuts := s.Cuts[feature]
 		finite := !slices.ContainsFunc(cuts, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
-		rises := slices.IsSortedFunc(cuts, func(a, b float64) int { return cmp.Or(cmp.Compare(a, b), 1) })
+		rises := slices.IsSorted(cuts) && len(slices.Compact(slices.Clone(cuts))) == len(cuts)
 		switch {
 		case slices.Contains(s.Categorical, feature) || s.Ordered[feature] != nil:
 			faults = append(faults, fmt.Errorf("column %q is named in %s, and in %s or %s", feature, name("cuts"), name("categorical"),

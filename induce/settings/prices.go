@@ -50,7 +50,7 @@ func (p *Prices) absence(feature string) Absence {
 const manyAbsent = 0.05
 
 // unordered reports whether the values of a feature are absent because nobody ordered them. weight is the weight of the
-// training rows. A feature of an earlier run stays as it was.
+// training rows. A feature of an earlier run stays as it was, unless it is named.
 func (p *Prices) unordered(f *dataset.Feature, weight int64) bool {
 	switch p.absence(f.Name) {
 	case AbsentUnordered:
@@ -58,7 +58,7 @@ func (p *Prices) unordered(f *dataset.Feature, weight int64) bool {
 	case AbsentValue:
 		return false
 	default:
-		return p.charges(f) && (f.Unordered || float64(f.Missing) >= manyAbsent*float64(weight))
+		return f.Unordered || p.charges(f) && float64(f.Missing) >= manyAbsent*float64(weight)
 	}
 }
 

@@ -504,7 +504,6 @@ const maxMeanDepth = 2000
 
 // checkDepth checks the mean length of the paths.
 func (t *Tree) checkDepth() error {
-	t.Complexity.PaidTests = slices.Max(t.PathPayments()) // not in the document
 	tests, _ := t.PathCosts()
 	sum := 0
 	for _, n := range tests {

@@ -10,7 +10,7 @@ type Stability struct {
 	SameFeature *float64 `json:"same_feature" jsonschema:"nullable,minimum=0,maximum=1"`
 	// SameTest is the mean of SameTest over the splits, as SameFeature.
 	SameTest *float64         `json:"same_test" jsonschema:"nullable,minimum=0,maximum=1"`
-	Splits   []SplitStability `json:"splits"` // by inner node of tree.json, in order
+	Splits   []SplitStability `json:"splits"` // by inner node of tree.json, in order, without presence tests
 }
 
 // SplitStability measures how well other trees agree with one inner node.
@@ -44,7 +44,7 @@ func (t *Tree) Stability(others []*Tree) *Stability {
 	var weight, sameFeature, sameTest float64
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		if n.Leaf() {
+		if n.Leaf() || t.Presence(n) { // a presence test follows from the test below
 			continue
 		}
 		one := SplitStability{

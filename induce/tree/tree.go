@@ -192,7 +192,6 @@ type Complexity struct {
 	Nodes         int     `json:"nodes" jsonschema:"minimum=1"`
 	Leaves        int     `json:"leaves" jsonschema:"minimum=1"`
 	Depth         int     `json:"depth" jsonschema:"minimum=0"` // tests on the longest path
-	PaidTests     int     `json:"-"`                            // tests that cost something, on the path with most of them
 }
 
 // Renamed returns JSON of any version with the names of this version. In version 0.3, expected_cost and max_cost were

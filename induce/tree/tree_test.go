@@ -113,7 +113,7 @@ func TestMeasure(t *testing.T) {
 	tr := smallTree()
 	want := tree.Complexity{
 		ExpectedCost: (20*3. + 12*2.) / 20, ExpectedTests: 32. / 20, MaxCost: 5, Nodes: 5,
-		Leaves: 3, Depth: 2, PaidTests: 2,
+		Leaves: 3, Depth: 2,
 	}
 	if diff := cmp.Diff(want, tr.Complexity); diff != "" {
 		t.Errorf("complexity (-want +got):\n%s", diff)
@@ -158,13 +158,16 @@ func billedTree() *tree.Tree {
 func TestBilled(t *testing.T) {
 	tr := billedTree()
 	want := tree.Complexity{
-		ExpectedCost: (20*7. + 12*2.) / 20, ExpectedTests: 42. / 20, MaxCost: 9, Nodes: 7, Leaves: 4, Depth: 3, PaidTests: 2,
+		ExpectedCost: (20*7. + 12*2.) / 20, ExpectedTests: 42. / 20, MaxCost: 9, Nodes: 7, Leaves: 4, Depth: 3,
 	}
 	if diff := cmp.Diff(want, tr.Complexity); diff != "" {
 		t.Errorf("complexity (-want +got):\n%s", diff)
 	}
 	if _, costs := tr.PathCosts(); !cmp.Equal(costs, []float64{0, 7, 7, 9, 9, 9, 9}) {
 		t.Errorf("billed on the paths: %v", costs)
+	}
+	if paid := tr.PathPayments(); !cmp.Equal(paid, []int{0, 1, 1, 2, 2, 2, 2}) || tr.PaidTests() != 2 {
+		t.Errorf("paid tests on the paths: %v, at most %d", paid, tr.PaidTests())
 	}
 }
 

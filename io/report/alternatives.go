@@ -38,11 +38,7 @@ func (f *facts) alternatives() *table {
 	best := make(map[string]int) // by first feature
 	for i := range points {
 		p := &points[i]
-		size := p.Complexity
-		if i < len(f.Trees) && f.Trees[i] != nil {
-			size.PaidTests = f.Trees[i].Complexity.PaidTests // not in frontier.json
-		}
-		if i >= len(f.Trees) || f.Trees[i] == nil || f.Trees[i].Nodes[0].Leaf() || p.ExpectedAUC() == nil || !f.Frontier.Limits.Allow(&size) ||
+		if i >= len(f.Trees) || f.Trees[i] == nil || f.Trees[i].Nodes[0].Leaf() || p.ExpectedAUC() == nil || !f.Frontier.Limits.Allow(&p.Complexity, f.Trees[i].PaidTests()) ||
 			*p.ExpectedAUC() < area-lessAUC || p.ExpectedCost > float64(moreCost*own.ExpectedCost) {
 			continue
 		}

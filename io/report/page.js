@@ -442,7 +442,8 @@ class Page {
     const test = packed.test[node];
     const chances = chancesOf(this.data, tree, node);
     const rows = grouped(packed.rows[node]);
-    const count = packed.of ? `${grouped(packed.of[node])} of ${rows}` : `${rows} ${packed.rows[node] === 1 ? "row" : "rows"}`;
+    const of = packed.of?.[node] ?? null;
+    const count = of !== null ? `${grouped(of)} of ${rows}` : `${rows} ${packed.rows[node] === 1 ? "row" : "rows"}`;
     const card = element("div", { class: "card" }, element("span", { class: "if" }, signs(condition)), this.bar(this.mixOf(node) ?? chances),
       element("span", { class: "of" }, element("b", {}, this.chance(packed.class[node], chances)),
         element("span", { class: "soft" }, count)));
@@ -451,13 +452,17 @@ class Page {
     this.lines.set(node, line);
     if (test >= 0) {
       const feature = this.data.tests[test][0];
-      const again = wayTo(tree, node).some((above) => above !== node && this.data.tests[packed.test[above]][0] === feature);
-      const price = priceOf(this.data, tree, node);
+      const again = wayTo(tree, node).some((above) => above !== node && !isPresence(this.data, tree, above) &&
+        this.data.tests[packed.test[above]][0] === feature);
+      const asked = questionOf(this.data, tree, node);
+      const price = priceOf(this.data, tree, asked);
+      const offered = node > 0 && isPresence(this.data, tree, tree.parent[node]); // the card above has the question and its price
+      const name = this.data.features[feature].name;
       const button = element("button", { type: "button", class: "asks", "aria-expanded": "false" },
-        element("span", {}, `asks ${this.data.features[feature].name}${again ? " again" : ""}`),
-        element("span", { class: "price" }, !this.data.priced ? "" : price === 0 ? "free" : number(price) + this.unit()));
+        element("span", {}, offered ? `tests the value of ${name}` : `asks ${name}${again ? " again" : ""}`),
+        element("span", { class: "price" }, !this.data.priced || offered ? "" : price === 0 ? "free" : number(price) + this.unit()));
       button.addEventListener("click", () => this.toggle(node, button.getAttribute("aria-expanded") !== "true"));
-      card.append(button, this.why(node));
+      card.append(button, ...(offered ? [] : [this.why(asked)]));
       return line;
     }
     const paid = this.data.priced ? `, paid ${number(tree.paid[node])}${this.unit()}` : `, after ${plural(tree.depth[node], "question")}`;
@@ -541,18 +546,20 @@ class Page {
 
   /**
    * Why a node asks its question.
-   * @param {number} node
+   * @param {number} node no presence test: see questionOf
    * @returns {HTMLElement}
    */
   why(node) {
     const tree = /** @type {Tree} */ (this.tree);
     const price = priceOf(this.data, tree, node);
     const score = tree.packed.score?.[tree.inner[node]];
+    const partly = node > 0 && isPresence(this.data, tree, tree.parent[node]); // some rows lack the value
     /** @type {[string, number | undefined, string][]} */
     const rows = [
       ["balance", score?.[0], "share of all rows that comes here and does not go to the largest side"],
       ["efficiency", score?.[1], "how far it tells rows of different classes apart"],
-      ["discrimination", score?.[2], "by how much it lowers the uncertainty about the class"],
+      ["discrimination", score?.[2], "by how much it lowers the uncertainty about the class" + (partly
+        ? ": on the rows that have the value, times the share of these rows" : "")],
       ["score", score?.[3], `all of it for the price ${number(price)}${this.unit()}`],
     ];
     const list = element("dl", {}, ...rows.flatMap(([name, value, means]) => [
@@ -645,7 +652,7 @@ class Page {
       return;
     }
     const feature = this.data.features[this.data.tests[test][0]];
-    const price = priceOf(this.data, tree, node);
+    const price = priceOf(this.data, tree, questionOf(this.data, tree, node));
     const input = this.input(feature);
     const submit = element("button", { type: "submit" }, "Answer");
     const missing = element("button", { type: "button" }, "It is missing");
@@ -751,7 +758,8 @@ class Page {
   tell(node) {
     const tree = /** @type {Tree} */ (this.tree);
     const way = wayTo(tree, node);
-    const items = way.slice(1).map((child, k) => {
+    const items = way.slice(1).flatMap((child, k) => {
+      if (child === questionOf(this.data, tree, way[k])) return []; // the value is known, and the next step is the question
       const test = tree.packed.test[way[k]];
       const feature = this.data.features[this.data.tests[test][0]];
       const value = this.answers.get(this.data.tests[test][0]) ?? null;

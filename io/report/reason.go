@@ -45,6 +45,9 @@ func (f *facts) reason(n *tree.Node) []string {
 		short(s.Efficiency))
 	gain := fmt.Sprintf("Discrimination, %s, is how much the question reduces the uncertainty about the class%s.",
 		short(s.Discrimination), before(t, a))
+	if f := &t.Features[n.Test.Feature]; f.Unordered && f.Missing > 0 {
+		gain += " As rows lack the value, the reduction is that on the rows that have the value, times the share of these rows."
+	}
 	score := ""
 	terms := []string(nil)
 	switch a.Terms() {

@@ -47,7 +47,7 @@
  * @property {number[]} rows
  * @property {number[]} class
  * @property {(number | number[])[]} p
- * @property {number[]} [of] rows of the class of interest
+ * @property {(number | null)[]} [of] rows of the class of interest; null: the weights of the node are not numbers of rows
  * @property {number[]} [share]
  * @property {number[]} [id]
  * @property {number[]} [leaves]
@@ -121,7 +121,7 @@
 
 /**
  * A tree with what follows from its lists, by node: the first child, the parent, the number among
- * inner nodes, the depth, what was paid on the way, and the most and the mean still to be paid.
+ * inner nodes, the number of questions and what was paid on the way, and the most and the mean still to be paid.
  * @typedef {object} Tree
  * @property {Packed} packed
  * @property {number[]} first
@@ -156,7 +156,7 @@ function branches(test) {
 function conditions(data, number) {
   const test = data.tests[number];
   const feature = data.features[test[0]];
-  let texts = test.slice({ t: 3, b: 5, m: 3, e: 4, s: 5, w: 6 }[test[2]]);
+  let texts = test.slice({ t: 3, b: 5, m: 3, p: 3, e: 4, s: 5, w: 6 }[test[2]]);
   if (test[2] === "t") {
     texts = [">= " + test[4], "< " + test[4] + (feature.lost ? " or missing" : "")];
   }
@@ -176,6 +176,7 @@ function branchOf(test, value) {
     case "b":
       return value !== null && value >= (test[3] ?? -Infinity) && value < (test[4] ?? Infinity) ? 0 : 1;
     case "m":
+    case "p":
       return value === null ? 0 : 1;
     case "e":
       return value === test[3] ? 0 : 1;
@@ -200,6 +201,30 @@ function branchOf(test, value) {
 function priceOf(data, tree, node) {
   const list = tree.packed.price;
   return list ? list[tree.inner[node]] : data.tests[tree.packed.test[node]][1];
+}
+
+/**
+ * Whether a node is a presence test: the free test for missing values above the first question about a feature whose absent
+ * values nobody ordered. A presence test is not a question: see tree.Presence.
+ * @param {Data} data
+ * @param {Tree} tree
+ * @param {number} node
+ * @returns {boolean}
+ */
+function isPresence(data, tree, node) {
+  const test = tree.packed.test[node];
+  return test >= 0 && data.tests[test][2] === "p";
+}
+
+/**
+ * The node of the question that a node asks: the node below a presence test, otherwise the node itself.
+ * @param {Data} data
+ * @param {Tree} tree
+ * @param {number} node
+ * @returns {number}
+ */
+function questionOf(data, tree, node) {
+  return isPresence(data, tree, node) ? tree.first[node] + branchOf(data.tests[tree.packed.test[node]], 0) : node;
 }
 
 /**
@@ -250,7 +275,7 @@ function unpack(data, packed) {
     const price = priceOf(data, tree, node);
     for (const child of childrenOf(data, tree, node)) {
       tree.parent[child] = node;
-      tree.depth[child] = tree.depth[node] + 1;
+      tree.depth[child] = tree.depth[node] + (isPresence(data, tree, node) ? 0 : 1);
       tree.paid[child] = tree.paid[node] + price;
       next++;
     }

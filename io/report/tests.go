@@ -30,6 +30,7 @@ type question struct {
 	code     int     // categorical
 	price    float64
 	branches string // the codes of a multiway test, or the set of a test for a set
+	presence bool
 }
 
 // answer is a category of a feature.
@@ -68,7 +69,7 @@ func (t *tests) feature(f *dataset.Feature) int {
 // add returns the number of a node's test.
 func (t *tests) add(of *tree.Tree, n *tree.Node) int {
 	f := &of.Features[n.Test.Feature]
-	q := question{feature: t.feature(f), kind: n.Test.Kind, price: n.Test.Cost}
+	q := question{feature: t.feature(f), kind: n.Test.Kind, price: n.Test.Cost, presence: of.Presence(n)}
 	switch {
 	case n.Test.Kind == split.Multiway:
 		q.branches = codes(n)
@@ -122,6 +123,7 @@ func bounds(f *dataset.Feature, t *tree.Test) (low, top float64) {
 //	threshold  [feature, price, "t", cut, "cut for reading"]
 //	bin        [feature, price, "b", low or null, top or null, "yes", "no"]
 //	missing    [feature, price, "m", "yes", "no"]
+//	presence   [feature, 0, "p", "yes", "no"]: see tree.Presence
 //	category   [feature, price, "e", code, "yes", "no"]
 //	set        [feature, price, "s", "codes", branch of others, "yes", "no"]
 //	multiway   [feature, price, "w", [codes], branch of others, of missing values, "texts"...]
@@ -135,6 +137,8 @@ func (t *tests) append(b []byte, of *tree.Tree, n *tree.Node, q *question) []byt
 	switch {
 	case n.Test.Kind == split.Multiway:
 		b = t.appendMultiway(b, n, q.feature)
+	case q.presence:
+		b = append(b, `,"p"`...)
 	case n.Test.Kind == split.Missing:
 		b = append(b, `,"m"`...)
 	case n.Test.Kind == split.In:

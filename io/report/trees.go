@@ -183,12 +183,27 @@ func (e *encoder) choose() {
 	}
 	for h.Len() > 0 {
 		i := heap.Pop(h).(int) //nolint:errcheck // nodes are ints
-		if nodes[i].Leaf() || count+len(nodes[i].Branches) > e.nodes {
+		more := len(nodes[i].Branches)
+		test := -1 // the test below a presence test is on the page if the presence test is
+		if e.tree.Presence(&nodes[i]) {
+			test = nodes[i].ByOutcome(0).Child
+			more += len(nodes[test].Branches)
+		}
+		if nodes[i].Leaf() || count+more > e.nodes {
 			continue
 		}
-		e.opened[i], count = true, count+len(nodes[i].Branches)
+		e.opened[i], count = true, count+more
 		for k := range nodes[i].Branches {
-			heap.Push(h, nodes[i].Branches[k].Child)
+			if child := nodes[i].Branches[k].Child; child != test {
+				heap.Push(h, child)
+			}
+		}
+		if test < 0 {
+			continue
+		}
+		e.opened[test] = true
+		for k := range nodes[test].Branches {
+			heap.Push(h, nodes[test].Branches[k].Child)
 		}
 	}
 	e.list = append(make([]int, 0, min(len(nodes), e.nodes)), 0)
@@ -241,7 +256,12 @@ func (e *encoder) encode() []byte {
 	b = e.probabilities(b)
 	shown, _ := textview.Interested(e.tree)
 	if k := shown.Label.Positive(); e.counts && k >= 0 && textview.Counted(e.tree, &nodes[0]) {
-		b = e.each(b, "of", func(b []byte, _, node int) []byte { return strconv.AppendInt(b, nodes[node].RawClassWeights[k], 10) })
+		b = e.each(b, "of", func(b []byte, _, node int) []byte {
+			if !textview.Counted(e.tree, &nodes[node]) { // the weights below a presence test are no counts: see tree.Known
+				return append(b, "null"...)
+			}
+			return strconv.AppendInt(b, nodes[node].RawClassWeights[k], 10)
+		})
 	}
 	if e.weighted() {
 		b = e.each(b, "share", func(b []byte, _, node int) []byte {

@@ -24,7 +24,7 @@ func Rules(w io.Writer, v *View) error {
 	lit := v.Route.lit()
 	ranges := t.ModelRanges()
 	unit := ""
-	tests := make([]int, len(t.Nodes))
+	tests, _ := t.PathCosts()
 	if t.Algorithm.CostUnit != "" {
 		unit = " " + name(t.Algorithm.CostUnit)
 	}
@@ -32,7 +32,6 @@ func Rules(w io.Writer, v *View) error {
 	above := newAbove(t)
 	for i := range t.Nodes {
 		for k, branch := range t.Nodes[i].Branches {
-			tests[branch.Child] = tests[i] + 1
 			above.enter(branch.Child, i, k)
 		}
 		if t.Nodes[i].Leaf() && p.depth[i] >= 0 && (lit == nil || lit[i]) {

@@ -262,7 +262,7 @@ func (c *Train) costSettings() []setting.Setting {
 			Name: "absent", Value: setting.ListOf(&c.Absent, parseAbsent, spellAbsent),
 			Help: "absent values of a feature, or of all features without a name here: value, unordered (nobody ordered it: no test separates rows without " +
 				"the value, and they are billed for the test), as in ct=unordered; auto: unordered if --costs gives a price above 0 and " +
-				"5 % of the training rows lack the value",
+				"5 % of the training rows, by weight, lack the value",
 		},
 		{
 			Name: "cost_unit", Value: setting.Text(&c.CostUnit),
@@ -544,6 +544,9 @@ func (c *Train) conflictsOfEarlier() []error {
 	var faults []error
 	if len(c.Cuts) > 0 && (c.Refit != "" || c.CutsFrom != "") {
 		faults = append(faults, errors.New("--cuts_from and --refit take the cuts of an earlier run: leave out --cuts"))
+	}
+	if len(c.Absent) > 0 && c.Refit != "" {
+		faults = append(faults, errors.New("--refit reads absent values as the run does: leave out --absent"))
 	}
 	if c.Refit != "" && c.CutsFrom != "" {
 		faults = append(faults, errors.New("--refit takes the cuts of the same run: leave out --cuts_from"))

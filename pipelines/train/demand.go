@@ -36,7 +36,7 @@ func (p *promotion) keepDemand() error {
 	chosen := 0
 	for i := range p.frontier.Points {
 		of := &p.frontier.Points[i]
-		trades := d.Trades() && p.wish.Number < 0 && p.parsed.Selection.Limits.Allow(&of.Complexity)
+		trades := d.Trades() && p.wish.Number < 0 && p.parsed.Selection.Limits.Allow(&of.Complexity, p.paidTests(i))
 		if a := &of.Algorithm; i != p.now && !trades || a.Ridge != 0 || a.BoosterTrees != 0 {
 			continue
 		}

@@ -125,9 +125,6 @@ func newPromotion(
 	if p.trees, err = pages.Trees(ctx, s.Files.Store, c.Run, f); err != nil {
 		return nil, err
 	}
-	for i, t := range p.trees {
-		f.Points[i].PaidTests = t.Complexity.PaidTests // not in the document
-	}
 	there, err := runfolder.Read(ctx, s.Files.Store, c.Run, runfolder.Training, runfolder.GrownName,
 		runfolder.DistributionName, runfolder.SchemaName)
 	if err != nil {
@@ -293,6 +290,7 @@ func (p *promotion) amongListed(rule frontier.Rule) (int, error) {
 	points := make([]frontier.Point, len(p.frontier.Points))
 	for i := range points {
 		points[i] = listedPoint(&p.frontier.Points[i], p.frontier)
+		points[i].PaidTests = p.paidTests(i)
 		points[i].Tree = i // earlier versions did not save which grown tree a point is from
 	}
 	frontier.MarkSignal(points, p.frontier.Association.Believed())
@@ -300,6 +298,14 @@ func (p *promotion) amongListed(rule frontier.Rule) (int, error) {
 	query.Rule = rule
 	chosen, err := frontier.Select(points, query)
 	return chosen.Tree, err
+}
+
+// paidTests returns how many tests of a point of frontier.json cost something, on the path with most of them.
+func (p *promotion) paidTests(i int) int {
+	if p.trees[i] == nil {
+		return p.pool.Tree(new(listedPoint(&p.frontier.Points[i], p.frontier))).PaidTests()
+	}
+	return p.trees[i].PaidTests()
 }
 
 // list adds a point of the pool to frontier.json, with the next free number.

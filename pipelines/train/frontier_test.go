@@ -228,8 +228,8 @@ func TestSelect(t *testing.T) {
 	}
 	c := ticTacToe(t)
 	c.MaxTests = 2
-	if got := trained(t, c).Tree.Complexity; got.PaidTests > 2 || got.Leaves < 2 {
-		t.Errorf("--max_tests 2: %+v", got)
+	if got := trained(t, c).Tree; got.PaidTests() > 2 || got.Complexity.Leaves < 2 {
+		t.Errorf("--max_tests 2: %d paid tests, %+v", got.PaidTests(), got.Complexity)
 	}
 	c = ticTacToe(t)
 	c.MaxCost, c.MaxLeaves = 4, 9

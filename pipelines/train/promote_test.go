@@ -135,9 +135,8 @@ func TestPromote(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			size := now.Complexity
-			if budget["max_cost"] != "" && size.MaxCost > 4 || budget["max_tests"] != "" && size.PaidTests > 2 {
-				t.Errorf("%s %v: a maximum cost of %v, %d paid tests", name, budget, size.MaxCost, size.PaidTests)
+			if most := now.Complexity.MaxCost; budget["max_cost"] != "" && most > 4 || budget["max_tests"] != "" && now.PaidTests() > 2 {
+				t.Errorf("%s %v: a maximum cost of %v, %d paid tests", name, budget, most, now.PaidTests())
 			}
 			if !guided && !bytes.Equal(content(t, p.Output, "tree.json"), content(t, other.Output, "tree.json")) {
 				t.Errorf("%s %v: another tree than training with the budget: %+v, want %+v", name, budget, p.Now.Complexity,

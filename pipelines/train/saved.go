@@ -106,7 +106,6 @@ func frontierPoint(i int, p *frontier.Listed, t *tree.Tree, pool *frontier.Pool)
 		},
 		ExpectedErrorCost: p.Judged.ErrorCost, ExpectedTotalCost: p.Judged.TotalCost,
 	}
-	q.PaidTests = 0             // the document of the tree has them
 	q.Validation.Interval = nil // OneSE measures it without models
 	if p.Ridge == 0 && p.Boosted == 0 {
 		q.Validation.Interval = pool.Interval(&p.Point, t, dataset.Validation)

@@ -87,7 +87,7 @@ func (c *choosing) limitsExclude(w *winner) string {
 
 // someTestAllowed reports whether a tree with a test is within the limits.
 func someTestAllowed(points []frontier.Point, l frontier.Limits) bool {
-	return slices.ContainsFunc(points, func(p frontier.Point) bool { return p.Leaves > 1 && l.Allow(&p.Complexity) })
+	return slices.ContainsFunc(points, func(p frontier.Point) bool { return p.Leaves > 1 && l.Allow(&p.Complexity, p.PaidTests) })
 }
 
 // leastOf returns the number of trees with a test, and their least expected cost, least maximum cost,
@@ -149,7 +149,7 @@ func (c *choosing) bestOf(w *winner) string {
 	var best *frontier.Point
 	for i := range pool.Points {
 		p := &pool.Points[i]
-		if p.Leaves > 1 && c.Settings.Limits.Allow(&p.Complexity) && (best == nil || c.before(p, best)) {
+		if p.Leaves > 1 && c.Settings.Limits.Allow(&p.Complexity, p.PaidTests) && (best == nil || c.before(p, best)) {
 			best = p
 		}
 	}

@@ -242,7 +242,7 @@ func TestCosts(t *testing.T) {
 	// By hand: all eight pay 10 for the group and 2 for color, the four that are
 	// not red 1 for size.
 	want := tree.Complexity{
-		ExpectedCost: 12.5, ExpectedTests: 1.5, MaxCost: 13, Nodes: 5, Leaves: 3, Depth: 2, PaidTests: 2,
+		ExpectedCost: 12.5, ExpectedTests: 1.5, MaxCost: 13, Nodes: 5, Leaves: 3, Depth: 2,
 	}
 	if diff := cmp.Diff(want, r.Tree.Complexity); diff != "" {
 		t.Errorf("complexity (-want +got):\n%s", diff)

@@ -75,6 +75,7 @@ def _document(document: dict[str, Any]) -> Document:
     prices = np.array([_billed(node["test"]) if "test" in node else 0 for node in nodes], dtype=float)
     depths, costs = np.zeros(len(nodes), dtype=np.int64), np.zeros(len(nodes))
     presence = np.array([decoder.presence(node) for node in nodes])
+    _check_presence(document, tests, presence, prices)
     for at, node in enumerate(nodes):
         for branch in node.get("branches", ()):
             depths[branch["child"]] = depths[at] + (not presence[at])
@@ -109,6 +110,27 @@ def _threshold(label: dict[str, Any], numbers: dict[str, int]) -> tuple[int, flo
     if "threshold" not in decision:
         return None
     return numbers[decision["positive"]], float(decision["threshold"])
+
+
+def _check_presence(document: dict[str, Any], tests: list[Split | None], presence: Booleans, prices: Floats) -> None:
+    """Checks absent, and that presence tests are free and lead to a leaf, and to another test of their feature."""
+    for feature in document["features"]:
+        absent = feature.get("absent")
+        if absent not in (None, "", "unordered"):
+            raise ValueError(f'feature {feature["name"]!r}: absent {absent!r}: want "unordered" or none')
+    for at, (node, test) in enumerate(zip(document["nodes"], tests)):
+        if test is None or not presence[at]:
+            continue
+        what = f"node {at}: the test for missing values of {node['test']['feature']!r}, which is unordered,"
+        if prices[at] != 0:
+            raise ValueError(f"{what} is billed at {prices[at]}: want 0")
+        keys = "missing", "not_missing", "another branch"
+        branches = [(bool(b["when"].get(key)), bool(b.get("missing"))) for key, b in zip(keys, node["branches"])]
+        if branches != [(True, True), (True, False)]:
+            raise ValueError(f"{what} has other branches than one of missing values, then one of other values")
+        below = tests[test.no]
+        if tests[test.missing] or not below or below.feature != test.feature or presence[test.no]:
+            raise ValueError(f"{what} leads to other nodes than a leaf and another test of the feature")
 
 
 def _billed(test: dict[str, Any]) -> float:
@@ -164,7 +186,9 @@ class _Decoder:
     def presence(self, node: dict[str, Any]) -> bool:
         """Reports whether a node is the test for missing values of a feature whose absent values nobody ordered."""
         test = node.get("test")
-        return test is not None and test["kind"] == "missing" and self.features[self.positions[test["feature"]]].unordered
+        return (
+            test is not None and test["kind"] == "missing" and self.features[self.positions[test["feature"]]].unordered
+        )
 
     def members(self, feature: int, missing: int, branches: list[dict[str, Any]]) -> Split:
         """Returns a test for a set of values: its cases are the values that take another branch than unlisted ones."""

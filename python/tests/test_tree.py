@@ -285,27 +285,106 @@ def test_lower_bounds() -> None:
         assert Tree(json.dumps(content).encode()).document.at_least.tolist() == bounds, name
 
 
+def unordered() -> dict[str, Any]:
+    """Returns a tree with the presence test of a lab, and below the lab with that of a scan."""
+    nodes = []
+    for at, (name, price) in enumerate((("lab", 30), ("scan", 120))):
+        top = 4 * at
+        absent = (
+            {"when": {"missing": True}, "child": top + 1, "missing": True},
+            {"when": {"not_missing": True}, "child": top + 2},
+        )
+        branches = (
+            {"when": {"ge": 0}, "child": top + 3},
+            {"when": {"lt": 0}, "child": top + 4, "missing": True},
+        )
+        nodes += [
+            node(top, {"feature": name, "kind": "missing", "cost": 0}, *absent),
+            node(top + 1),
+            node(top + 2, {"feature": name, "kind": "threshold", "cost": price}, *branches),
+            node(top + 3),
+        ]
+    features = [feature(name, absent="unordered") for name in ("lab", "scan")]
+    return document([*features, feature("age")], [*nodes, node(8)])
+
+
 def test_unordered() -> None:
     """A row without a value that nobody ordered ends at the presence test, for nothing; a question names the price below."""
-    lab = feature("lab", absent="unordered")
-    absent = {"when": {"missing": True}, "child": 1, "missing": True}, {"when": {"not_missing": True}, "child": 2}
-    branches = {"when": {"ge": 0}, "child": 3}, {"when": {"lt": 0}, "child": 4, "missing": True}
-    nodes = [
-        node(0, {"feature": "lab", "kind": "missing", "cost": 0}, *absent),
-        node(1),
-        node(2, {"feature": "lab", "kind": "threshold", "cost": 30}, *branches),
-        node(3),
-        node(4),
-    ]
-    tree = tree_of([lab], nodes)
-    predictions = tree.predictions({"lab": [None, 1.0, -1.0]})
-    assert predictions.leaf.tolist() == [1, 3, 4]
-    assert predictions.tests.tolist() == [0, 1, 1] and predictions.cost.tolist() == [0, 30, 30]
+    tree = Tree(json.dumps(unordered()).encode())
+    predictions = tree.predictions({"lab": [None, 1.0, -1.0, -1.0, -1.0], "scan": [1.0, None, None, 1.0, -1.0]})
+    assert predictions.leaf.tolist() == [1, 3, 5, 7, 8]
+    assert predictions.tests.tolist() == [0, 1, 1, 2, 2] and predictions.cost.tolist() == [0, 30, 30, 150, 150]
     for value, path, paid in ((None, (0, 1), 0), (1.0, (2, 3), 30)):
         inquiry = tree.ask()
         assert inquiry.next().cost == 30  # type: ignore[union-attr]
         inquiry.answer(value)
         assert inquiry.next() is None and inquiry.path == path and inquiry.paid == paid
+
+
+_LEADS = "'(lab|scan)', which is unordered, leads to other nodes than a leaf and another test of the feature"
+_BRANCHES = "'lab', which is unordered, has other branches than one of missing values, then one of other values"
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("nodes 0 test cost", 60, "node 0: .* of 'lab', which is unordered, is billed at 60.0: want 0"),
+        ("nodes 4 test billed", 60, "node 4: .* of 'scan', which is unordered, is billed at 60.0: want 0"),
+        ("features 0 absent", "value", "feature 'lab': absent 'value': want \"unordered\" or none"),
+        ("features 1 absent", "Unordered", "feature 'scan': absent 'Unordered': want"),
+        ("features 2 absent", "value", "feature 'age': absent 'value': want"),  # no node tests it
+        ("nodes 0 branches * child", (2, 1), f"node 0: .*{_LEADS}"),
+        ("nodes 0 branches 0 child", 4, f"node 0: .*{_LEADS}"),
+        ("nodes 0 branches 1 child", 3, f"node 0: .*{_LEADS}"),  # a leaf
+        ("nodes 0 branches 1 child", 4, f"node 0: .*{_LEADS}"),  # the presence test of another feature
+        ("nodes 0 test feature", "scan", f"node 0: .*{_LEADS}"),
+        ("nodes 4 test feature", "lab", f"node 4: .*{_LEADS}"),
+        ("nodes 4 branches 1 child", 8, f"node 4: .*{_LEADS}"),  # a leaf
+        ("nodes 0 branches * missing", (False, True), f"node 0: .*{_BRANCHES}"),
+        ("nodes 0 branches", unordered()["nodes"][0]["branches"] * 2, f"node 0: .*{_BRANCHES}"),
+        ("nodes 0 branches * missing", (True, True), f"node 0: .*{_BRANCHES}"),
+        ("nodes 0 branches * when", ({"not_missing": True}, {"missing": True}), f"node 0: .*{_BRANCHES}"),
+        ("nodes 0 branches", unordered()["nodes"][0]["branches"][::-1], f"node 0: .*{_BRANCHES}"),
+    ],
+)
+def test_unordered_damaged(path: str, value: Any, message: str) -> None:
+    """Go refuses these trees too: see checkPresence, checkBilled and the decoder in induce/tree."""
+    damaged = unordered()
+    *keys, last = path.split()
+    at: Any = damaged
+    for key in keys:
+        if key == "*":
+            break
+        at = at[int(key) if isinstance(at, list) else key]
+    if "*" in keys:
+        for one, new in zip(at, value):
+            one[last] = new
+    else:
+        at[int(last) if isinstance(at, list) else last] = value
+    with pytest.raises(ValueError, match=message):
+        Tree(json.dumps(damaged).encode())
+
+
+def test_unordered_twice() -> None:
+    """A presence test does not lead to another one of its feature."""
+    damaged = unordered()
+    damaged["nodes"][4]["test"]["feature"] = "lab"
+    damaged["nodes"][0]["branches"][1]["child"] = 4
+    damaged["nodes"][6]["test"]["feature"] = "lab"
+    with pytest.raises(ValueError, match=f"node 0: .*{_LEADS}"):
+        Tree(json.dumps(damaged).encode())
+
+
+def test_unordered_sound() -> None:
+    """Go reads these trees too: only what is billed counts, and an empty absent is none."""
+    sound = unordered()
+    sound["nodes"][0]["test"] |= {"cost": 60, "billed": 0}
+    for absent in ("", None, "unordered"):
+        sound["features"][2]["absent"] = absent
+        assert Tree(json.dumps(sound).encode()).cost([{"lab": 1}])[0] == 30
+    for one in sound["features"]:
+        del one["absent"]
+    assert not Tree(json.dumps(sound).encode()).document.presence.any()
 
 
 def test_group_prices() -> None:
