@@ -33,7 +33,7 @@ func unorderedTree(t *testing.T) *tree.Tree {
 	}
 	p := induce.Params{Algorithm: split.C45, Family: split.Thresholds, Classes: split.OfRows}
 	made := tree.New(features, inmemory.Grow(o, split.Columns(features), p, 100, inmemory.Options{}))
-	made.Label = tree.Label{Column: "class", Classes: []string{"well", "ill"}, Interest: "ill"}
+	made.Label = tree.Label{Column: "class", Classes: []string{"well", "ill"}}
 	made.Algorithm = tree.Algorithm{
 		Name: "c45", Tests: "threshold", Bins: 3, Binning: "quantile", LeafEstimate: tree.Raw, Prune: "none", Classes: tree.ClassesOfRows,
 		RepeatCost: tree.RepeatFree,
@@ -83,7 +83,7 @@ func TestPresence(t *testing.T) {
 	if len(got.Of) != len(m.Nodes) {
 		t.Errorf("numbers for %d of %d nodes", len(got.Of), len(m.Nodes))
 	}
-	const want = "the reduction is that on the rows that have the value"
+	const want = "the reduction is measured on the rows that have the value"
 	if !strings.Contains(page, want) {
 		t.Errorf("the page does not say %q", want)
 	}

@@ -46,7 +46,7 @@ func (f *facts) reason(n *tree.Node) []string {
 	gain := fmt.Sprintf("Discrimination, %s, is how much the question reduces the uncertainty about the class%s.",
 		short(s.Discrimination), before(t, a))
 	if f := &t.Features[n.Test.Feature]; f.Unordered && f.Missing > 0 {
-		gain += " As rows lack the value, the reduction is that on the rows that have the value, times the share of these rows."
+		gain += " As rows lack the value, the reduction is measured on the rows that have the value, and multiplied by the share of these rows."
 	}
 	score := ""
 	terms := []string(nil)

@@ -38,20 +38,12 @@ type scoredRow struct {
 // TestRows: the tests of score.js compare it with testdata/rows.json. This file has what the trees
 // give.
 func TestRows(t *testing.T) {
-	const trees = "../../induce/tree/testdata/golden"
 	var all []scored
 	for _, name := range []string{
 		"billed", "boosted", "both", "dated", "modelled", "multiway", "onehot", "set", "threshold", "decided", "decided_boosted",
-		"decided_models",
+		"decided_models", unordered,
 	} {
-		b, err := os.ReadFile(filepath.Join(trees, name+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := tree.Decode(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := treeOf(t, name)
 		_, data := parts(t, written(t, &report.Content{Run: runOf(m)}))
 		s := scored{Name: name, Data: json.RawMessage(data)}
 		r := rand.New(rand.NewPCG(1, uint64(len(name))))
@@ -77,6 +69,26 @@ func TestRows(t *testing.T) {
 	if !bytes.Equal(append(got, '\n'), want) {
 		t.Errorf("%s is not what the trees give: go test ./io/report -run TestRows -update writes it", file)
 	}
+}
+
+// unordered is the name of unorderedTree among the trees of TestRows.
+const unordered = "unordered"
+
+// treeOf returns a tree of TestRows.
+func treeOf(t *testing.T, name string) *tree.Tree {
+	t.Helper()
+	if name == unordered {
+		return unorderedTree(t)
+	}
+	b, err := os.ReadFile(filepath.Join("../../induce/tree/testdata/golden", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := tree.Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 // scoreRow makes up a row and sends it through a tree.

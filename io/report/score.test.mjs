@@ -53,6 +53,24 @@ for (const one of trees) {
   });
 }
 
+test("a presence test is no question: its price is that of the question below, and a row without the value pays nothing", () => {
+  const { data } = trees.find((one) => one.name === "unordered");
+  const tree = script.unpack(data, data.trees[0]);
+  const lab = data.features.findIndex((feature) => feature.name === "lab");
+  const end = (value) => script.walk(data, tree, new Map(value === undefined ? [] : [[lab, value]]));
+  const open = end();
+  assert.ok(script.isPresence(data, tree, open.node));
+  const asked = script.questionOf(data, tree, open.node);
+  assert.ok(!script.isPresence(data, tree, asked));
+  assert.equal(script.questionOf(data, tree, asked), asked);
+  assert.deepEqual([open.tests, open.paid, script.priceOf(data, tree, asked)], [0, 0, 30]);
+  assert.equal(tree.most[0], 30);
+  const lacking = end(null);
+  assert.equal(tree.packed.test[lacking.node], -1);
+  assert.deepEqual([lacking.tests, lacking.paid], [0, 0]);
+  assert.deepEqual([1, 2, 3].map((value) => [end(value).tests, end(value).paid]).sort(), [[1, 30], [2, 30], [2, 30]]);
+});
+
 test("models and boosters are among the cases", () => {
   const packed = trees.map((one) => one.data.trees[0]);
   assert.ok(packed.some((t) => t.models && !t.boosters));
