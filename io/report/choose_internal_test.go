@@ -18,8 +18,13 @@ func TestChoosePresence(t *testing.T) {
 	m := &tree.Tree{
 		Features: []dataset.Feature{{Name: "lab", Kind: dataset.Numeric, Cuts: []float64{1}, Unordered: true}},
 		Nodes: []tree.Node{
-			{Weight: 9, Test: missing, Branches: below(1, 2)}, {}, {Weight: 9, Test: asked, Branches: below(3, 4)}, {Weight: 5},
-			{Weight: 4, Test: asked, Branches: below(5, 6)}, {Weight: 2}, {Weight: 2},
+			{Weight: 9, Test: missing, Branches: below(1, 2)},
+			{},
+			{Weight: 9, Test: asked, Branches: below(3, 4)},
+			{Weight: 5},
+			{Weight: 4, Test: asked, Branches: below(5, 6)},
+			{Weight: 2},
+			{Weight: 2},
 		},
 	}
 	for room, want := range map[int]int{1: 1, 3: 1, 4: 1, 5: 5, 6: 5, 7: 7} {
