@@ -36,7 +36,7 @@ def lower_bounds(
     if factors is not None:
         bounds = _adapted(bounds, probabilities, leading, factors)
     rounded: Floats = np.floor(np.minimum(bounds, probabilities[each, leading]) * _UNITS + 0.5) / _UNITS
-    for at in np.flatnonzero(presence):  # a row without the value is where it was
+    for at in np.flatnonzero(presence).tolist():  # a row without the value is where it was
         for branch in nodes[at]["branches"]:
             if branch.get("missing"):
                 rounded[branch["child"]] = rounded[at]
