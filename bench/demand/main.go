@@ -23,7 +23,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// row is a row of four values with prices; dearer values tell more.
+// row is a row of four values with prices; more expensive values tell more.
 type row struct {
 	Free  float64 `json:"free"`
 	Cheap float64 `json:"cheap"`

@@ -22,8 +22,8 @@ const (
 	// higher.
 	errorsPerDoubling = 0.2
 	// beyondChance is by how many standard errors of the area of a tree without a signal an area
-	// must exceed 0.5, if no feature is associated with the class. Of some thousand prunings of trees that express noise, with
-	// free repeats, the highest area exceeded 0.5 by 2.0 standard errors on average over 80 data sets, with a standard
+	// must exceed 0.5, if no feature is associated with the class. Among some thousand prunings of trees that express noise,
+	// with free repeats, the highest area exceeded 0.5 by 2.0 standard errors on average over 80 data sets, with a standard
 	// deviation of 0.9, and by 4.1 in one of 165.
 	beyondChance = 5
 	// sameCost is the share by which a tree of more credit may cost more than the cheapest one. Where repeated tests are

@@ -218,7 +218,7 @@ func TestFrame(t *testing.T) {
 	}
 }
 
-// TestDearTrees: trees that cost many times as much and are not better do not squeeze the others; they are said in words, and
+// TestDearTrees: trees that cost many times as much and are not better do not squeeze the other trees; a note names them, and
 // their spots are at the end of the axis. The run's tree is always drawn.
 func TestDearTrees(t *testing.T) {
 	for _, c := range []struct {

@@ -248,7 +248,7 @@ func TestTallied(t *testing.T) {
 	}
 }
 
-// TestDecisions: the operating points of the page are those of the metrics, and the tree's own one is among them.
+// TestDecisions: the page has the operating points of the metrics, and the point at which the tree decides.
 func TestDecisions(t *testing.T) {
 	two := []string{"no", "yes"}
 	r := rand.New(rand.NewPCG(3, 4))

@@ -241,7 +241,7 @@ func TestAlternatives(t *testing.T) {
 		{10, 0.88},   // 4: too bad
 		{10, 0.896},  // 5: good
 		{9, 0.899},   // 5: better
-		{11.5, 0.95}, // 6: too dear
+		{11.5, 0.95}, // 6: too expensive
 		{10.5, 0.91}, // 7: not within the limits
 		{10, 0.9},    // 2: the run's
 	} {

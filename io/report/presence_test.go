@@ -46,7 +46,7 @@ func unorderedTree(t *testing.T) *tree.Tree {
 }
 
 // TestPresence: a presence test is marked, and only the nodes whose weights are numbers of rows have a number of rows of the class of
-// interest. The score of the first question is said to be that of the rows that have the value.
+// interest. A sentence says that the score of the first question is measured on the rows that have the value.
 func TestPresence(t *testing.T) {
 	m := unorderedTree(t)
 	if len(m.Nodes) != 7 || !m.Presence(&m.Nodes[0]) {

@@ -256,7 +256,7 @@ func TestRules(t *testing.T) {
 	golden(t, "rules", b.String())
 }
 
-// TestPathOutside: a value on a path that is outside those of training is said to be so.
+// TestPathOutside: a path marks a value that is outside the range of training.
 func TestPathOutside(t *testing.T) {
 	m := &tree.Tree{
 		Label:    tree.Label{Column: "ill", Classes: []string{"no", "yes"}},

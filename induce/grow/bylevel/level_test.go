@@ -237,7 +237,7 @@ func TestLevels(t *testing.T) {
 }
 
 // TestLevelsUnordered is TestLevels for features whose absent values nobody has ordered. The test for missing values of such a
-// feature is a presence test: the objects without a value are a leaf, and the others go to another test of the feature, unless they
+// feature is a presence test: the objects without a value are a leaf, and the objects with one go to another test of the feature, unless they
 // are a leaf.
 func TestLevelsUnordered(t *testing.T) {
 	tests := 0
