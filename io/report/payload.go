@@ -153,7 +153,7 @@ func newDecisions(t *tree.Tree, m *metric.Metrics) *decisions {
 	for i := range points {
 		p := &points[i]
 		far := math.Abs(p.Sensitivity.Value-*c.Recall) + math.Abs(p.Specificity.Value-*c.Specificity)
-		is := i == own || own < 0 && far < sameShare
+		is := i == own || own < 0 && textview.SameShares(p.Sensitivity.Value, p.Specificity.Value, *c.Recall, *c.Specificity)
 		if float64(i) < next && !is && i < len(points)-1 {
 			continue
 		}
@@ -183,9 +183,6 @@ func newDecisions(t *tree.Tree, m *metric.Metrics) *decisions {
 	}
 	return d
 }
-
-// sameShare is the difference of two shares that are equal but for rounding.
-const sameShare = 1e-9
 
 // estimateOf returns a share with the ends of its interval, each rounded to what a page shows; nil where it is not defined.
 func estimateOf(e *metric.Estimate) []*float64 {

@@ -119,13 +119,14 @@ func WithOwn(points []metric.OperatingPoint, c *metric.Class, threshold float64)
 	if own < 0 {
 		own = len(points)
 	}
-	if own < len(points) && sameShare(&points[own].Sensitivity, &p.Sensitivity) &&
-		sameShare(&points[own].Specificity, &p.Specificity) {
+	if own < len(points) && SameShares(points[own].Sensitivity.Value, points[own].Specificity.Value, p.Sensitivity.Value, p.Specificity.Value) {
 		points[own] = *p
 		return points, own
 	}
 	return slices.Insert(points, own, *p), own
 }
 
-// sameShare reports whether two shares are equal but for rounding.
-func sameShare(a, b *metric.Estimate) bool { return math.Abs(a.Value-b.Value) < 1e-9 }
+// SameShares reports whether two operating points, given by sensitivity and specificity, are equal but for rounding.
+func SameShares(sensitivity, specificity, otherSensitivity, otherSpecificity float64) bool {
+	return math.Abs(sensitivity-otherSensitivity)+math.Abs(specificity-otherSpecificity) < 1e-9
+}
