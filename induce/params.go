@@ -49,6 +49,11 @@ func (p *Params) MostCost() float64 {
 	return float64(p.PathCost * (1 + slack))
 }
 
+// Allow reports whether a test that costs due may follow the tests of a path that cost spent, by a number of paid tests.
+func (p *Params) Allow(due, spent float64, paid int) bool {
+	return spent+due <= p.MostCost() && (due == 0 || p.PathTests == 0 || paid < p.PathTests)
+}
+
 // Criterion returns the scoring rule of a training in which all objects together weigh total.
 func (p *Params) Criterion(total int64) *split.Criterion {
 	return split.NewCriterion(p.Algorithm, p.Family, p.Lambda, p.Theta, total).

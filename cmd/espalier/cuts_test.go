@@ -31,7 +31,7 @@ func TestCuts(t *testing.T) {
 	train := func(run string, flags ...string) outcome {
 		return espalier(t, append([]string{"train", "--input", at("rows"), "--label", "class", "--output", at(run)}, flags...)...)
 	}
-	train("flag", "--cuts", "age=18,40,65,200").wants(t, 0, `--cuts: of "age" 1 of 4 cuts parts no training rows`)
+	train("flag", "--cuts", "age=18,40,65,200").wants(t, 0, `--cuts: 3 of the 4 cuts of "age" part training rows`)
 	train("file", "--config", at("train.yaml")).wants(t, 0)
 	want, err := os.ReadFile(at("flag/tree.json"))
 	if err != nil {

@@ -83,8 +83,7 @@ func (c *Chooser) selectFeatures(
 	paid := 0
 	for spent := 0.0; ; {
 		competing = slices.DeleteFunc(competing, func(f int) bool {
-			due := c.due(f, selected)
-			return slices.Contains(selected, f) || spent+due > limit || due > 0 && limits.PathTests > 0 && paid >= limits.PathTests
+			return slices.Contains(selected, f) || !limits.Allow(c.due(f, selected), spent, paid)
 		})
 		losses := make([]float64, len(c.Columns))
 		s.Total.Add(int64(len(competing)))

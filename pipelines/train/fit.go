@@ -414,9 +414,9 @@ func (w *fitter) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) e
 			}
 			w.driver.Reporter.Warn(fmt.Sprintf("column %q has %s: the rarest are put together as \"other\"", all[i].Name, which))
 		}
-		if left := len(w.config.Cuts[all[i].Name]) - len(all[i].Cuts); left > 0 {
-			w.driver.Reporter.Warn(fmt.Sprintf("--cuts: of %q %d of %d cuts parts no training rows", all[i].Name, left,
-				len(w.config.Cuts[all[i].Name])))
+		if given := len(w.config.Cuts[all[i].Name]); given > len(all[i].Cuts) {
+			w.driver.Reporter.Warn(fmt.Sprintf("--cuts: %d of the %d cuts of %q part training rows; cuts that part none are left out",
+				len(all[i].Cuts), given, all[i].Name))
 		}
 		w.warnOfPeople(f, &all[i])
 		if all[i].CodesSeen() < 2 {

@@ -207,7 +207,7 @@ func (g *grower) candidates(at *place, weights []int64) []candidate {
 				continue
 			}
 			due := g.columns[f].Due(&c.test, g.paid(at, f))
-			if at.spent+due > g.params.MostCost() || due > 0 && g.params.PathTests > 0 && at.paid >= g.params.PathTests {
+			if !g.params.Allow(due, at.spent, at.paid) {
 				continue
 			}
 			c.price = float64(due * sum)
