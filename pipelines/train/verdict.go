@@ -140,7 +140,8 @@ func (m *moments) compared(rows int64, sign float64) gain {
 func verdictOnFolds(t *tree.Tree, folds []crossvalidate.Counterpart) *verdict {
 	var losses, hits []fold
 	rows := int64(0)
-	v := &verdict{Class: mostProbable(t.Nodes[0].Probabilities)}
+	leaf := tree.Label{ErrorCosts: t.Label.ErrorCosts}
+	v := &verdict{Class: leaf.Decide(t.Nodes[0].Probabilities)}
 	for i := range folds {
 		f := &folds[i]
 		if f.Score.LogLoss == nil || f.Leaf.LogLoss == nil || f.Rows == 0 {

@@ -81,8 +81,12 @@ func TestVerdictOnFolds(t *testing.T) {
 	if margin := 4.303 * math.Sqrt(2./3/2) / 10; math.Abs(v.LogLoss.Low-(.2-margin)) > 1e-4 || math.Abs(v.LogLoss.High-(.2+margin)) > 1e-4 {
 		t.Errorf("interval %v to %v, want .2 -+ %v", v.LogLoss.Low, v.LogLoss.High, margin)
 	}
-	if v.better() || v.Rows != "30 rows in 3 folds" {
-		t.Errorf("%+v: want not better", v)
+	if v.better() || v.Rows != "30 rows in 3 folds" || v.Class != 0 {
+		t.Errorf("%+v: want not better than the class n", v)
+	}
+	// Calling the 40 % of p an n costs 40, and the others a p .6.
+	if v = verdictOnFolds(stump([][]float64{{0, 1}, {100, 0}}), []crossvalidate.Counterpart{fold(.9, .5), fold(.8, .5)}); v.Class != 1 {
+		t.Errorf("%+v: want a comparison with the class p, which is the cheapest without tests", v)
 	}
 	if v = verdictOnFolds(stump(nil), []crossvalidate.Counterpart{fold(.9, .6), fold(.8, .7), fold(.7, .65)}); !v.better() {
 		t.Errorf("%+v: want better by accuracy", v)
