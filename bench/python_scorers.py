@@ -30,7 +30,7 @@ import pyarrow as pa, pyarrow.parquet as pq
 from protocol import Espalier, data_sets, root, table
 
 sys.path.insert(0, os.path.join(root, 'python'))
-from espalier_beam import Tree
+from espalier import Tree
 
 row_by_row = 1000  # the most rows that the exported module scores in a run
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
 import shutil
 import subprocess
@@ -12,18 +11,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from espalier.program import find
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
 def espalier(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The program: ESPALIER, or one that Go builds of this repository."""
-    named = os.environ.get("ESPALIER")
-    if named:
-        return named
-    if shutil.which("go") is None:
-        pytest.skip("neither the variable ESPALIER nor Go is there")
+    """The program: the one that the package finds, or one that Go builds of this repository."""
+    try:
+        return find()
+    except FileNotFoundError:
+        if shutil.which("go") is None:
+            pytest.skip("neither the program espalier nor Go is there")
     program = tmp_path_factory.mktemp("program") / "espalier"
     subprocess.run(["go", "build", "-o", str(program), "./cmd/espalier"], cwd=ROOT, check=True)
     return str(program)

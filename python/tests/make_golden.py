@@ -15,8 +15,8 @@ import tempfile
 from typing import Any
 
 import pyarrow.parquet as pq
-from espalier_beam import train
-from espalier_beam.train import command, find
+from espalier import train
+from espalier.program import command, find
 from test_predict import QUICK, shops, visits
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
@@ -51,7 +51,7 @@ def main(program: str) -> None:
 def write(name: str, tree: str, program: str, work: str) -> None:
     """Writes a tree and its rows."""
     shutil.copy(tree, GOLDEN / f"{name}.tree.json")
-    flags = {"format": "json", "output": f"{work}/{name}.json", "golden": f"{work}/{name}.rows.json"}
+    flags: dict[str, Any] = {"format": "json", "output": f"{work}/{name}.json", "golden": f"{work}/{name}.rows.json"}
     command("export", tree, espalier=program, **flags)
     rows = json.loads(pathlib.Path(flags["golden"]).read_text())
     (GOLDEN / f"{name}.rows.json").write_text(json.dumps(rows, separators=(",", ":")) + "\n")

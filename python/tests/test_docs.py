@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from espalier_beam import Prediction, Tree, command
+from espalier import Prediction, Tree, command
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from espalier_beam import Prediction, Tree
+from espalier import Prediction, Tree
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 NAMES = sorted(path.name.split(".")[0] for path in GOLDEN.glob("*.tree.json"))

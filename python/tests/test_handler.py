@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 import apache_beam as beam
 import pytest
-from apache_beam.ml.inference.base import ModelMetadata, PredictionResult, RunInference
+from apache_beam.metrics import MetricsFilter
+from apache_beam.ml.inference.base import KeyedModelHandler, ModelMetadata, PredictionResult, RunInference
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.testing.test_stream import TestStream
-from apache_beam.testing.util import assert_that
+from apache_beam.testing.util import assert_that, equal_to, is_empty
 from apache_beam.transforms.window import FixedWindows, TimestampedValue
-from espalier_beam import Prediction, Tree, TreeModelHandler
-from espalier_beam.handler import as_mapping
+from espalier import Prediction, Tree, TreeModelHandler
+from espalier.beam import as_mapping
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 IRIS = str(GOLDEN / "iris.tree.json")
@@ -112,5 +113,64 @@ def test_memory_filesystem(tmp_path: pathlib.Path) -> None:
 
 def test_wrong_rows() -> None:
     handler = TreeModelHandler(IRIS)
-    with pytest.raises(TypeError, match="a row of type int: want a mapping, a beam.Row or a named tuple"):
-        handler.run_inference([3], handler.load_model())
+    [result] = handler.run_inference([3], handler.load_model())
+    assert str(result.inference) == "a row of type int: want a mapping, a beam.Row or a named tuple"
+    with pytest.raises(TypeError, match="a row of type int"):
+        TreeModelHandler(IRIS, keyed=True).run_inference([3], handler.load_model())
+
+
+def test_bad_row_of_a_batch() -> None:
+    """One row of a batch fails alone; so it does by a key in a batch of rows of other keys."""
+    bad = {**ROWS[0], "petallength": "long", "petalwidth": "wide"}
+
+    def is_bad(failed: list[Any]) -> None:
+        assert [result.example for result, _ in failed] == [bad]
+        assert failed[0][1][0] is TypeError
+
+    with beam.Pipeline("DirectRunner") as pipeline:
+        handler = TreeModelHandler(IRIS, min_batch_size=50, max_batch_size=50)
+        rows = pipeline | beam.Create([*ROWS, bad] + 15 * ROWS)
+        good, failures = rows | RunInference(handler).with_exception_handling()
+        assert_that(good | beam.combiners.Count.Globally(), equal_to([16 * len(ROWS)]))
+        assert_that(failures.failed_postprocessing[0], is_bad, label="failed")
+        assert_that(failures.failed_inferences, is_empty(), label="no batch fails")
+        keyed = KeyedModelHandler(TreeModelHandler(IRIS, keyed=True))
+        pairs = rows | beam.Filter(lambda row: row != bad) | beam.Map(lambda row: (str(row), row))
+        assert_that(pairs | "keyed" >> RunInference(keyed) | "n" >> beam.combiners.Count.Globally(), equal_to([48]), label="all keyed")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_absent_keys() -> None:
+    """A schema without a tested column is an error; keys of mappings are counted, or refused."""
+    short = [{name: value for name, value in row.items() if name != "petalwidth"} for row in ROWS]
+    tree = Tree.load(IRIS)
+    for handler, rows in (
+        (TreeModelHandler(IRIS), [beam.Row(**row) for row in short]),
+        (TreeModelHandler(IRIS, strict=True), short),
+    ):
+        for result in handler.run_inference(rows, tree):
+            assert str(result.inference).startswith("a row without 'petalwidth', which the tree tests")
+    got = [result.inference for result in TreeModelHandler(IRIS).run_inference(short, tree)]
+    assert got == tree.predictions([{**row, "petalwidth": None} for row in short]).rows()
+    pipeline = beam.Pipeline("DirectRunner")
+    _ = pipeline | beam.Create(short) | RunInference(TreeModelHandler(IRIS))
+    result = pipeline.run()
+    result.wait_until_finish()
+    found = result.metrics().query(MetricsFilter().with_name("keys_missing"))["counters"]
+    assert [counter.committed for counter in found] == [3]
+    with pytest.warns(UserWarning, match="feature 'petalwidth': 3 of 3 rows do not have this name"):
+        tree.predict(short)
+
+
+def test_broken_model(tmp_path: pathlib.Path) -> None:
+    """The earlier model stays where the new one is broken; the first one has to be whole."""
+    (tmp_path / "broken.json").write_text("{")
+    handler = TreeModelHandler(IRIS)
+    whole = handler.load_model()
+    for path in ("broken.json", "absent.json"):
+        handler.update_model_path(str(tmp_path / path))
+        assert handler.load_model() is whole
+    handler.update_model_path(OTHER)
+    assert handler.load_model().digest == Tree.load(OTHER).digest
+    with pytest.raises(ValueError, match="not a tree that can be used"):
+        TreeModelHandler(str(tmp_path / "broken.json")).load_model()

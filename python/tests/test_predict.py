@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from espalier_beam import Predictions, Tree, train
-from espalier_beam.train import command
+from espalier import Predictions, Tree, train
+from espalier.program import command
 
 QUICK: dict[str, Any] = {
     "algorithm": "ec45",
@@ -68,7 +68,7 @@ def changed(table: Any, label: str) -> Any:
 def predicted(espalier: str, run: str, table: Any, folder: pathlib.Path) -> Any:
     """Returns what espalier predict writes for rows."""
     pq.write_table(table, folder / "new.parquet")
-    flags = {"model": run, "input": str(folder / "new.parquet"), "output": str(folder / "scored")}
+    flags: dict[str, Any] = {"model": run, "input": str(folder / "new.parquet"), "output": str(folder / "scored")}
     flags["progress"] = "none"
     command("predict", espalier=espalier, **flags)
     return pq.read_table(folder / "scored" / "new.parquet").to_pandas()

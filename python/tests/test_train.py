@@ -11,8 +11,8 @@ from typing import Any
 import nbclient
 import nbformat
 import pytest
-from espalier_beam import EspalierError, Run, train
-from espalier_beam.train import find
+from espalier import EspalierError, Run, train
+from espalier.program import find
 from test_predict import QUICK
 
 EXAMPLES = pathlib.Path(__file__).parents[1] / "examples"

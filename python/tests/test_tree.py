@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from espalier_beam import Tree
+from espalier import Tree
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 

@@ -7,7 +7,7 @@ import pathlib
 from typing import Any
 
 import pytest
-from espalier_beam import Tree
+from espalier import Tree
 
 FOLDER = pathlib.Path(__file__).parents[2] / "induce" / "rowtype" / "rowtypetest"
 CASES = json.loads((FOLDER / "cases.json").read_text())["cases"]

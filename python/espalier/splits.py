@@ -61,6 +61,15 @@ class Splits:
             children[many[listed]] = self._branches[place[listed]]
         return children
 
+    def parents(self) -> Integers:
+        """Returns the parent of each node; -1 for roots."""
+        parents = np.full(len(self.inner), -1, dtype=np.int64)
+        inner = np.flatnonzero(self.inner)
+        for children in self._children.reshape(-1, 3)[inner].T:
+            parents[children] = inner
+        parents[self._branches] = self._keys // _CODES
+        return parents
+
     def leaves(self, values: Floats, at: Integers, rows: Integers) -> Integers:
         """Returns the leaves that rows reach from nodes.
 

@@ -17,7 +17,7 @@ def read(uri: str) -> bytes:
     try:
         from apache_beam.io.filesystems import FileSystems
     except ImportError as error:
-        raise ImportError(f"{uri}: Beam reads URLs: install the extra beam of espalier_beam") from error
+        raise ImportError(f"{uri}: Beam reads URLs: install the extra beam of espalier") from error
     with FileSystems.open(uri) as file:
         return bytes(file.read())
 

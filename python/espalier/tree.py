@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import sys
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -15,20 +13,13 @@ import numpy.typing as npt
 
 from . import files, leafmodel
 from .document import Document, decode
+from .frames import Columns, like
 from .inquiry import Inquiry
 from .predictions import Floats, Integers, Predictions
+from .program import callers_level
 
 LATEST = "LATEST.json"
-_MANY = 0.1  # the share of unseen values that is warned of, as by the command
-
-
-def _callers_level() -> int:
-    """The stack level, for a warning of the calling function, of the first caller outside of this package."""
-    here = os.path.dirname(__file__) + os.sep
-    frame, level = sys._getframe(1), 1
-    while frame.f_back and frame.f_code.co_filename.startswith(here):
-        frame, level = frame.f_back, level + 1
-    return level
+_MANY = 0.1  # the share of unseen values and of absent names that is warned of, as by the command
 
 
 class Tree:
@@ -83,8 +74,9 @@ class Tree:
         files.read(files.join(run, "_SUCCESS"))  # is written last
         tree = cls.load(files.join(run, "tree.json"))
         if not digest:
-            digest = json.loads(files.read(files.join(run, "distribution.json")))["leaves"]["tree_sha256"]
-        if tree.digest != digest:
+            leaves = json.loads(files.read(files.join(run, "distribution.json")))["leaves"]
+            digest = leaves["tree_sha256"] if leaves else ""  # without held-out rows none are counted
+        if digest and tree.digest != digest:
             raise ValueError(f"{run}/tree.json: the digest is {tree.digest}: want {digest}")
         return tree
 
@@ -107,6 +99,17 @@ class Tree:
     def cost_unit(self) -> str:
         """The unit of costs; empty if unknown."""
         return self.document.cost_unit
+
+    def paths(self, nodes: Integers) -> list[Integers]:
+        """Returns the ids of the nodes from the root to each of the nodes, which included."""
+        parents = self.document.splits.parents()
+        known: dict[int, Integers] = {}
+        for node in np.unique(nodes).tolist():
+            path = [node]
+            while path[-1]:
+                path.append(int(parents[path[-1]]))
+            known[node] = np.array(path[::-1], dtype=np.int64)
+        return [known[node] for node in nodes.tolist()]
 
     def predict(self, rows: Any) -> npt.NDArray[Any]:
         """Returns the predicted classes, shape (n,)."""
@@ -133,6 +136,13 @@ class Tree:
         values = self._encoded(rows)
         return self.predict_encoded(values, self._leaves(values))
 
+    def predictions_frame(self, rows: Any) -> Any:
+        """Returns the columns that `espalier predict` writes as a frame of the kind of the rows.
+
+        A frame of pandas keeps the index of the rows. Rows that are no frame get a mapping of columns.
+        """
+        return like(rows, self.predictions(rows).columns())
+
     def predict_encoded(self, values: Floats, leaves: Integers) -> Predictions:
         """Returns the predictions at nodes, shape (n,), for encoded values, shape (n_features_in_, n)."""
         document = self.document
@@ -148,6 +158,7 @@ class Tree:
         return Predictions(
             classes=document.classes,
             prediction=document.classes[predicted],
+            number=predicted,
             probabilities=probabilities,
             leaf=leaves,
             tests=document.depths[leaves],
@@ -175,16 +186,23 @@ class Tree:
     def _encoded(self, rows: Any) -> Floats:
         """Returns the values of rows as numbers, shape (n_features_in_, n)."""
         features = self.document.features
-        if isinstance(rows, Mapping) or hasattr(rows, "columns"):
-            names = rows.keys() if isinstance(rows, Mapping) else rows.columns
-            absent = [feature.name for feature in features if feature.name not in names]
+        if Columns.has(rows):
+            table = Columns(rows)
+            absent = [feature.name for feature in features if feature.name not in table.names]
             if absent:
                 raise ValueError(f"absent columns: {', '.join(absent)}")
-            columns = [rows[feature.name] for feature in features]
-            count = len(next(iter(rows.values()), ())) if isinstance(rows, Mapping) else len(rows)
+            columns = [table[feature.name] for feature in features]
+            count = len(table)
         elif isinstance(rows, (list, tuple)) and all(isinstance(row, Mapping) for row in rows):
             columns = [[row.get(feature.name) for row in rows] for feature in features]
             count = len(rows)
+            for feature in features:
+                if (absent := sum(feature.name not in row for row in rows)) > count * _MANY:
+                    warnings.warn(
+                        f"feature {feature.name!r}: {absent} of {count} rows do not have this name, which is read as a "
+                        "missing value: another spelling? None says that there is no value",
+                        stacklevel=callers_level(),
+                    )
         else:
             array = np.asarray(rows) if hasattr(rows, "dtype") else np.array(rows, dtype=object)
             if array.ndim != 2 or array.shape[1] != len(features):
@@ -201,6 +219,6 @@ class Tree:
                 warnings.warn(
                     f"feature {feature.name!r}: more than a tenth of the rows have a value that training did not have, "
                     f"such as {example!r}: another spelling, or another type?",
-                    stacklevel=_callers_level(),
+                    stacklevel=callers_level(),
                 )
         return values

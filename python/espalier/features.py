@@ -147,9 +147,11 @@ class Feature:
         """Returns a column as an array. Times with a zone are converted to UTC."""
         if isinstance(column, np.ndarray):
             return column
-        if getattr(getattr(column, "dtype", None), "tz", None) is not None and hasattr(column, "dt"):
+        kind = getattr(column, "dtype", getattr(column, "type", None))
+        if any(getattr(kind, name, None) for name in ("tz", "time_zone")):  # of pandas and Arrow, or of polars
             self._check_zone()
-            column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+            if hasattr(getattr(column, "dt", None), "tz_convert"):  # the others convert to UTC by to_numpy
+                column = column.dt.tz_convert("UTC").dt.tz_localize(None)
         if hasattr(column, "to_numpy"):
             return np.asarray(column.to_numpy())
         values = list(column)

@@ -36,6 +36,8 @@ class Predictions:
     """The k classes of the tree."""
     prediction: npt.NDArray[Any]
     """The predicted classes, shape (n,)."""
+    number: Integers
+    """The positions of the predicted classes in classes, shape (n,)."""
     probabilities: Floats
     """The probabilities, shape (n, k), columns in the order of classes."""
     leaf: Integers

@@ -1,0 +1,122 @@
+"""Rows of Python: frames of pandas and polars, Arrow tables, mappings and sequences, as columns and as Parquet."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+
+class Columns:
+    """The columns of rows by name."""
+
+    def __init__(self, rows: Any) -> None:
+        """Takes a frame of pandas or polars, an Arrow table, or a mapping from names to columns."""
+        self._rows = rows
+        names = getattr(rows, "column_names", None)  # Arrow
+        if names is None:
+            names = rows.keys() if isinstance(rows, Mapping) else rows.columns
+        self.names = list(names)
+
+    @staticmethod
+    def has(rows: Any) -> bool:
+        """Reports whether rows have named columns."""
+        return isinstance(rows, Mapping) or hasattr(rows, "columns")
+
+    def __getitem__(self, name: str) -> Any:
+        column = self._rows[name]
+        kind: Any = getattr(column, "type", None)
+        if hasattr(kind, "value_type") and hasattr(kind, "index_type"):  # codes of Arrow: to_numpy loses the nulls
+            column = column.cast(kind.value_type)
+        return column
+
+    def __len__(self) -> int:
+        """Returns the number of rows."""
+        if isinstance(self._rows, Mapping):
+            return len(next(iter(self._rows.values()), ()))
+        return len(self._rows)
+
+
+def like(rows: Any, columns: Mapping[str, Any]) -> Any:
+    """Returns columns as a frame of the kind of the rows: pandas with their index, polars, Arrow, or else a dict."""
+    kind = type(rows).__module__.partition(".")[0]
+    if kind == "pandas":
+        import pandas
+
+        return pandas.DataFrame(columns, index=rows.index)
+    if kind == "polars":
+        import polars
+
+        return polars.DataFrame(columns)
+    if kind == "pyarrow":
+        import pyarrow
+
+        return pyarrow.table(columns)
+    return dict(columns)
+
+
+def table(rows: Any) -> Any:
+    """Returns rows as an Arrow table, without the index of pandas.
+
+    Raises ImportError without pyarrow, and ValueError if a column has values of several types.
+    """
+    import pyarrow
+
+    if isinstance(rows, pyarrow.Table):
+        return rows
+    columns = Columns(rows)
+    return pyarrow.table({name: _array(name, columns[name]) for name in columns.names})
+
+
+def _array(name: str, column: Any) -> Any:
+    """Returns a column as an Arrow array. NaN is a missing value."""
+    import pyarrow
+
+    if isinstance(column, (pyarrow.Array, pyarrow.ChunkedArray)):
+        return column
+    if hasattr(column, "to_arrow"):  # polars
+        return column.to_arrow()
+    try:
+        return pyarrow.array(column, from_pandas=True)
+    except (pyarrow.ArrowException, OverflowError) as error:
+        raise ValueError(f"the column {name!r}: {error}") from error
+
+
+@contextmanager
+def folder() -> Iterator[str]:
+    """Makes a folder for the time of a call."""
+    path = tempfile.mkdtemp(prefix="espalier")
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def write(rows: Any, path: str) -> None:
+    """Writes rows, as table takes them, to a Parquet file."""
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(table(rows), path)
+
+
+def encoded_columns(arrow: Any) -> tuple[list[str], dict[str, list[str]]]:
+    """Returns what the types of an Arrow table say: columns of categories that are numbers, and ordered categories.
+
+    The values of the latter come from the least to the greatest.
+    """
+    import pyarrow
+
+    categorical: list[str] = []
+    ordered: dict[str, list[str]] = {}
+    for field, column in zip(arrow.schema, arrow.columns):
+        if not pyarrow.types.is_dictionary(field.type):
+            continue
+        text = pyarrow.types.is_string(field.type.value_type) or pyarrow.types.is_large_string(field.type.value_type)
+        if field.type.ordered and text and column.num_chunks:
+            ordered[field.name] = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
+        elif not text and not field.type.ordered:
+            categorical.append(field.name)
+    return categorical, ordered
+
