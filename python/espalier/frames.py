@@ -98,7 +98,7 @@ def write(rows: Any, path: str) -> None:
     """Writes rows, as table takes them, to a Parquet file."""
     import pyarrow.parquet
 
-    pyarrow.parquet.write_table(table(rows), path)
+    pyarrow.parquet.write_table(table(rows), path, compression="none")
 
 
 def encoded_columns(arrow: Any) -> tuple[list[str], dict[str, list[str]]]:

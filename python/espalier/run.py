@@ -230,6 +230,7 @@ def _of_python(summary: str, folder: str) -> str:
         values = [value if name == "promote" else f"{name}={value or True}" for name, value in arguments if name != "output"]
         return f"{calls.get(match[1], match[1])}({', '.join(values)})"
 
+    summary = re.sub(rf"\n(?:wrote|Report:) {re.escape(folder)}.*(?=\n)", "", summary)
     return re.sub(rf"espalier (\w+) {re.escape(folder)}\S*((?: --\w+(?: (?!--)\S+)?)*)", call, summary)
 
 

@@ -19,14 +19,14 @@ def test_page(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bench").symlink_to(ROOT / "bench")
     blocks = re.findall(r"\n```python\n(.*?)\n```\n", (ROOT / "docs" / "python.md").read_text(), re.DOTALL)
-    assert len(blocks) == 7
+    assert len(blocks) == 9
     names: dict[str, Any] = {}
     for block in blocks:
         if "onnx_inference" in block:
             command("export", "runs/credit", format="onnx", output="credit.onnx")
         exec(compile(block, "docs/python.md", "exec"), names)
     printed = capfd.readouterr().out
-    assert "Cost per row" in printed and "probability_good" in printed
+    assert "Cost per row" in printed and "probability_good" in printed and "FrontierTree(" in printed
     assert any(line in ("good", "bad") for line in printed.splitlines())
     assert isinstance(names["inquiry"].result(), Prediction)
     onnx_agrees(names)

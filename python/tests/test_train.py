@@ -83,5 +83,6 @@ def test_notebook(path: pathlib.Path, espalier: str, monkeypatch: pytest.MonkeyP
     assert all(cell.get("outputs", []) == [] for cell in notebook.cells), "commit notebooks without outputs"
     nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(EXAMPLES)}}).execute()
     shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    assert any("<iframe" in output.get("data", {}).get("text/html", "") for output in shown)
+    drawn = [output["data"]["text/html"] for output in shown if "<svg" in output.get("data", {}).get("text/html", "")]
+    assert len(drawn) == 3 and ">bad<" in drawn[0] and ">good<" in drawn[0]
     assert any("probability_good" in output.get("data", {}).get("text/plain", "") for output in shown)
