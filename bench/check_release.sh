@@ -2,6 +2,7 @@
 # Checks the archives of a release for Linux, and the container image, of the last commit:
 #
 # - Two builds, in two clones, have the same bytes.
+# - The wheel alone, without Go, fits an estimator.
 # - An archive alone, in an empty folder, prints what the README shows. qemu runs the archive
 #   for arm64, if it is installed.
 # - The image, built from the Dockerfile of cmd/espalier/deploy, does the same without root,
@@ -24,7 +25,7 @@ for build in first second; do
 	(cd "$work/$build" && bench/release.sh "${targets[@]}" >sums)
 	targets=("${targets[0]}") # one is enough for the second build
 done
-(cd "$work/second/dist" && sha256sum -- *.tar.gz) | (cd "$work/first/dist" && sha256sum -c --quiet)
+(cd "$work/second/dist" && sha256sum -- *.tar.gz *.whl) | (cd "$work/first/dist" && sha256sum -c --quiet)
 echo "release: two builds have the same bytes"
 
 awk '/^```/ { shown = $0 == "```text"; if (!shown && found) exit; next } shown { found = 1; print }' README.md >"$work/wanted"
@@ -40,6 +41,13 @@ for archive in "$work"/first/dist/*.tar.gz; do
 	cmp "$work/amd64/runs/mushroom/tree.json" "$work/$arch/runs/mushroom/tree.json"
 	echo "release: the archive for $arch prints what the README shows"
 done
+
+python3 -m venv "$work/python"
+"$work/python/bin/pip" install -q --no-compile "$work/first/dist"/*x86_64.whl
+printf '%s\n' 'from espalier import EspalierClassifier, find' 'model = EspalierClassifier().fit([[0], [1]] * 50, ["no", "yes"] * 50)' \
+	'print(find(), model.predict([[1]]))' >"$work/fit.py"
+[ "$(env -i "$work/python/bin/python" -W ignore "$work/fit.py")" = "$work/python/bin/espalier ['yes']" ]
+echo "release: the wheel alone fits an estimator"
 
 mkdir -p "$work/base"/{etc/ssl/certs,usr/share} "$work/runs"
 cp /etc/ssl/certs/ca-certificates.crt "$work/base/etc/ssl/certs"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds the archives of a release and SHA256SUMS: a tar.gz for Linux and macOS, a zip for
 # Windows. An archive contains the program, the README, the changelog, the licences of the
-# linked modules and the README's example. Builds of one commit have the same bytes.
+# linked modules and the README's example. A wheel for Python has the same program and licences.
+# Builds of one commit have the same bytes.
 #
 #	bench/release.sh [--output FOLDER] [OS/ARCH ..]
 #
@@ -28,6 +29,8 @@ notices=${NOTICES:-$work/notices}
 mkdir -p "$notices"
 # With -trimpath it does not know GOROOT, and may take all packages for Go's own.
 GOFLAGS='' GOBIN=$work go install github.com/google/go-licenses@v1.6.0
+python3 -m venv "$work/python"
+"$work/python/bin/pip" install -q hatchling==1.33.0
 
 # Licences that a program under Apache-2.0 may link. Another licence fails.
 allowed=Apache-2.0,BSD-2-Clause,BSD-3-Clause,ISC,MIT
@@ -66,6 +69,12 @@ for target; do
 	CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -trimpath -buildvcs=true -ldflags '-s -w' -o "$work/$program" ./cmd/espalier
 	version=$(go version -m "$work/$program" | awk '$1 == "mod" { print $3 }')
 	[ "${VERSION:-$version}" = "$version" ] || { echo "the version is $version, not $VERSION: is the tag on this commit, and nothing changed?" >&2 && exit 1; }
+	[ -z "${VERSION-}" ] || grep -q "^version = \"${VERSION#v}\"\$" python/pyproject.toml || { echo "python/pyproject.toml has another version than $VERSION" >&2 && exit 1; }
+	(
+		cd python
+		export ESPALIER_PROGRAM=$work/$program ESPALIER_NOTICES=$notices/$os.txt GOOS=$os GOARCH=$arch SOURCE_DATE_EPOCH=$time
+		"$work/python/bin/hatchling" build -t wheel -d "$output" >"$work/log" || { cat "$work/log" >&2 && exit 1; }
+	)
 	name=espalier_${version#v}_${os}_$arch
 	folder=$work/$name
 	mkdir -p "$folder/cmd/espalier/example"
@@ -83,4 +92,4 @@ for target; do
 	rm -r "$folder"
 done
 cd "$output"
-sha256sum espalier_* | tee SHA256SUMS
+sha256sum espalier[-_]* | tee SHA256SUMS

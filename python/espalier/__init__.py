@@ -19,6 +19,7 @@ from .predictions import Predictions as Predictions
 from .program import EspalierError as EspalierError
 from .program import EspalierWarning as EspalierWarning
 from .program import command as command
+from .program import find as find
 from .run import Run as Run
 from .run import train as train
 from .tree import Tree as Tree
@@ -39,6 +40,7 @@ __all__ = [
     "Tree",
     "TreeModelHandler",
     "command",
+    "find",
     "train",
 ]
 

@@ -197,9 +197,9 @@ class Tree:
             columns = [[row.get(feature.name) for row in rows] for feature in features]
             count = len(rows)
             for feature in features:
-                if (absent := sum(feature.name not in row for row in rows)) > count * _MANY:
+                if (without := sum(feature.name not in row for row in rows)) > count * _MANY:
                     warnings.warn(
-                        f"feature {feature.name!r}: {absent} of {count} rows do not have this name, which is read as a "
+                        f"feature {feature.name!r}: {without} of {count} rows do not have this name, which is read as a "
                         "missing value: another spelling? None says that there is no value",
                         stacklevel=callers_level(),
                     )
