@@ -1,12 +1,11 @@
-"""Espalier's trees in Python: scores of arrays and frames, lazy questions, RunInference, training.
+"""Espalier's trees in Python: an estimator for scikit-learn, scores of frames, lazy questions, Beam.
 
-    from espalier import Tree, train
+    from espalier import EspalierClassifier
 
-    tree = Tree.from_run("runs/credit")
-    tree.predict_proba(frame)
+    model = EspalierClassifier(costs={"ct": 120}, max_expected_cost=20).fit(frame, labels)
 
-NumPy is the only requirement. TreeModelHandler needs the extra "beam", train the extra "train" and
-the command espalier.
+train returns a whole run, Tree reads a tree that exists, command calls the program, and espalier.beam has
+TreeModelHandler, which needs the extra "beam".
 """
 
 import importlib
@@ -38,7 +37,6 @@ __all__ = [
     "Question",
     "Run",
     "Tree",
-    "TreeModelHandler",
     "command",
     "find",
     "train",

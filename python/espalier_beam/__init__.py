@@ -4,7 +4,6 @@ import warnings
 from typing import Any
 
 import espalier
-from espalier import *  # noqa: F403
 
 warnings.warn("the package espalier_beam is now called espalier: import espalier", DeprecationWarning, stacklevel=2)
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import pathlib
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
 import nbclient
 import nbformat
 import pytest
-from espalier import EspalierError, Run, train
+from espalier import EspalierError, Run, Tree, train
 from espalier.program import find
 from test_predict import QUICK
 
@@ -86,3 +91,41 @@ def test_notebook(path: pathlib.Path, espalier: str, monkeypatch: pytest.MonkeyP
     drawn = [output["data"]["text/html"] for output in shown if "<svg" in output.get("data", {}).get("text/html", "")]
     assert len(drawn) == 3 and ">bad<" in drawn[0] and ">good<" in drawn[0]
     assert any("probability_good" in output.get("data", {}).get("text/plain", "") for output in shown)
+
+
+def test_former_name(data: Callable[[str], Any], espalier: str) -> None:
+    with pytest.warns(DeprecationWarning, match="espalier_beam is now called espalier"):
+        former = importlib.import_module("espalier_beam")
+    assert former.Tree is Tree and former.train is train
+
+
+def test_interrupt(espalier: str, tmp_path: pathlib.Path) -> None:
+    """An interrupt of Python ends the program, and no file stays."""
+    if os.name == "nt":
+        pytest.skip("Windows has no SIGINT for another process")
+    script = """
+import numpy as np, sys
+from espalier import EspalierClassifier
+x = np.random.default_rng(0).normal(size=(40_000, 20))
+print("begins", flush=True)
+EspalierClassifier(preset="accurate").fit(x, x[:, 0] * x[:, 1] + x[:, 2] > 0)
+"""
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "ESPALIER": espalier}
+    with subprocess.Popen(
+        [sys.executable, "-c", script], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as fit:
+        assert fit.stdout is not None and fit.stdout.readline() == b"begins\n"
+        wait_for(lambda: any(tmp_path.glob("espalier*/run/_LOCK")))
+        fit.send_signal(signal.SIGINT)
+        _, message = fit.communicate(timeout=20)
+    assert b"KeyboardInterrupt" in message
+    assert list(tmp_path.glob("espalier*")) == []
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Waits up to a minute."""
+    for _ in range(600):
+        if condition():
+            return
+        time.sleep(0.1)
+    pytest.fail("the condition is not met after a minute")
