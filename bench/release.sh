@@ -73,7 +73,7 @@ for target; do
 	(
 		cd python
 		export ESPALIER_PROGRAM=$work/$program ESPALIER_NOTICES=$notices/$os.txt GOOS=$os GOARCH=$arch SOURCE_DATE_EPOCH=$time
-		"$work/python/bin/hatchling" build -t wheel -d "$output" >"$work/log" || { cat "$work/log" >&2 && exit 1; }
+		"$work/python/bin/hatchling" build -t wheel -d "$output" &>"$work/log" || { cat "$work/log" >&2 && exit 1; }
 	)
 	name=espalier_${version#v}_${os}_$arch
 	folder=$work/$name

@@ -35,11 +35,31 @@ func newOptions(step string, list []Option) (*options, error) {
 	return o, nil
 }
 
+// checkTypes checks that dead letters are possible: that each row shows whether its values fit.
+func (o *options) checkTypes(columns []dataset.FeatureColumn, ordered map[string][]string) error {
+	if o.letters == nil {
+		return nil
+	}
+	var names []string
+	for i := range columns {
+		if _, text := ordered[columns[i].Name]; !text && columns[i].Kind == 0 {
+			names = append(names, columns[i].Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the option DeadLetters needs the types of the features %q: name each in Numeric, Categorical or Ordered, "+
+		"or let rows be of a struct", names)
+}
+
 // refusal returns how unusable rows are handled.
 func (o *options) refusal() refusal { return refusal{Fails: o.letters == nil, Step: o.step} }
 
 // DeadLetters is the option to return unusable rows as dead letters. Without it an unusable row
-// makes the pipeline fail.
+// makes the pipeline fail. Train and WindowedTree of rows that are maps then need the type of each
+// feature, in Numeric, Categorical or Ordered, as otherwise all rows together decide on it. Labels and
+// categories of maps are then texts: the number 7 is the class or category "7".
 type DeadLetters struct {
 	Limit int64 // the pipeline fails if a window has more dead letters; 0: unlimited
 }

@@ -38,8 +38,8 @@ type Evaluated struct {
 // no row has a label. With the option DeadLetters, rows without a label are dead letters unless
 // DropNullLabels is set.
 //
-// Evaluate panics in the same cases as Score, and if the rows have no column for the label or the
-// weight.
+// Evaluate panics in the same cases as Score, if the rows have no column for the label or the
+// weight, and if they are unbounded.
 func Evaluate(s beam.Scope, rows beam.PCollection, m Model, c EvaluateConfig, opts ...Option) Evaluated {
 	const step = "transforms.Evaluate"
 	o, err := newOptions(step, opts)
@@ -47,7 +47,7 @@ func Evaluate(s beam.Scope, rows beam.PCollection, m Model, c EvaluateConfig, op
 		panic(fmt.Errorf("%s: %w", step, err))
 	}
 	fn, err := newCountFn(rows, &m, &c)
-	if err != nil {
+	if err = errors.Join(err, refuseUnbounded(rows, "measure files of a day, or a bounded part of the stream")); err != nil {
 		panic(fmt.Errorf("%s: %w", step, err))
 	}
 	fn.Refusal = o.refusal()

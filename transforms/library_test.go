@@ -756,7 +756,7 @@ func TestMissingKeys(t *testing.T) {
 		t.Errorf("counters %v, want 120 rows_scored, 90 values_missing and 90 keys_missing", counted)
 	}
 	strict := transforms.SingleTrainConfig("label")
-	strict.Features, strict.Strict = []string{"number"}, true
+	strict.Features, strict.Numeric, strict.Strict = []string{"number"}, []string{"number"}, true
 	for name, score := range map[string]bool{"Score": true, "Train": false} {
 		sunk.rows = nil
 		err := runPipeline(t, "direct", func(s beam.Scope) {

@@ -67,6 +67,9 @@ type Model struct {
 	Latest bool
 	// Unscored emits the rows without a tree as Scored.Unscored. It needs Latest.
 	Unscored bool
+	// Shards is the number of keys among which Latest divides the rows; a worker of a stream holds the rows of a key
+	// that wait, and a copy of the trees. 0: 4 in a stream, otherwise 16.
+	Shards int64
 }
 
 // Prediction is the prediction of a tree for a row.
@@ -197,6 +200,8 @@ func (m *Model) validate(schema *rowtype.Schema) error {
 	switch {
 	case m.Latest && !m.Trees.IsValid() || m.Unscored && !m.Latest:
 		return errors.New("the field Latest needs Trees, and Unscored needs Latest")
+	case m.Shards < 0 || m.Shards > 0 && !m.Latest:
+		return fmt.Errorf("the Shards are %d: want a number of at least 0, and Latest", m.Shards)
 	case given != 1 && !first:
 		return errors.New("want a model: set one of JSON, Tree, URL and Trees; with Latest, JSON or Tree may be the first model")
 	case m.Every < 0 || m.Every > 0 && m.URL == "":

@@ -25,6 +25,7 @@ type tallyFn struct {
 	Stretch time.Duration // windows consist of stretches of this length; 0: there is a single stretch
 	Alone   bool          // emit each row separately, because its windows depend on it (sessions)
 	Refusal refusal
+	Digest  []byte // opens each tally; empty: tallies are not kept in a state
 
 	encoder *tallies.Encoder
 	open    map[tallyKey]*timedTally
@@ -156,7 +157,7 @@ func (f *tallyFn) flush(emit func(beam.EventTime, int64, []byte)) {
 		encoded := make([][]byte, len(some))
 		parallel.Each(len(some), processors, func(i int) {
 			if t := f.open[some[i]]; !t.Empty() {
-				encoded[i] = t.AppendBinary(nil)
+				encoded[i] = t.AppendBinary(slices.Clone(f.Digest))
 			}
 		})
 		for i, b := range encoded {

@@ -22,6 +22,7 @@ import (
 // Trained is what Train and WindowedTree return.
 type Trained struct {
 	Trees       beam.PCollection // from Train: PCollection<[]byte>; from WindowedTree: PCollection<WindowTree>
+	Refused     beam.PCollection // from WindowedTree: PCollection<RefusedWindow>, otherwise invalid
 	DeadLetters beam.PCollection // PCollection<DeadLetter> with the option DeadLetters, otherwise invalid
 }
 
@@ -43,13 +44,13 @@ type Trained struct {
 // below about 100 MiB, because all values of a key from one slot have to fit into one buffer. For
 // larger data use `espalier train`, which grows the tree level by level.
 //
-// Train panics if a setting is out of range, or if a column does not fit the names and types of the
-// rows' fields. The error of the panic names all faults at once.
+// Train panics if a setting is out of range, if a column does not fit the names and types of the
+// rows' fields, or if the rows are unbounded. The error of the panic names all faults at once.
 func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) Trained {
 	const step = "transforms.Train"
 	o, err := newOptions(step, opts)
-	spec, fault := newTrainSpec(rows, &c)
-	if err = errors.Join(err, fault); err != nil {
+	spec, fault := newTrainSpec(rows, &c, o)
+	if err = errors.Join(err, fault, refuseUnbounded(rows, "use WindowedTree, which grows a tree for each window")); err != nil {
 		panic(fmt.Errorf("%s: %w", step, err))
 	}
 	s = s.Scope(step)
@@ -86,7 +87,7 @@ type trainSpec struct {
 }
 
 // newTrainSpec binds a configuration to the type of rows, and checks both.
-func newTrainSpec(rows beam.PCollection, c *TrainConfig) (*trainSpec, error) {
+func newTrainSpec(rows beam.PCollection, c *TrainConfig, o *options) (*trainSpec, error) {
 	schema, err := schemaOf(rows)
 	if err != nil {
 		return nil, err
@@ -95,7 +96,8 @@ func newTrainSpec(rows beam.PCollection, c *TrainConfig) (*trainSpec, error) {
 		Spec:       tallies.Spec{Settings: c.Settings, Features: c.Features, Strict: c.Strict, Schema: schema},
 		AllowEmpty: c.AllowEmpty, Workers: c.Workers,
 	}
-	faults := []error{s.Bind()}
+	s.Spell = o.letters != nil
+	faults := []error{s.Bind(), o.checkTypes(s.Columns, c.Ordered)}
 	within := func(name string, x, low, high int) {
 		if r := settings.Between(float64(low), float64(high)); !r.Has(float64(x)) {
 			faults = append(faults, fmt.Errorf("%s %v: want a whole number %s", name, x, r))

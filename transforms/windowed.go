@@ -1,16 +1,19 @@
 package transforms
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window/trigger"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/typex"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tallies"
@@ -39,8 +42,8 @@ type WindowConfig struct {
 	// rows in a window has the probability 0. A row of another class is an error. Empty: the classes of the
 	// rows of the window.
 	Classes []string
-	// MinRows is how many rows a tree needs, and MinClasses how many classes these must have. Otherwise the pane has
-	// no tree, which is counted as trees_refused, and Model.Latest keeps the tree before.
+	// MinRows is how many rows a tree needs, and MinClasses how many classes these must have. Otherwise the pane is
+	// refused.
 	MinRows    int64
 	MinClasses int
 }
@@ -55,6 +58,18 @@ type WindowTree struct {
 	JSON       []byte // tree.json
 }
 
+// RefusedWindow is a pane without a tree.
+type RefusedWindow struct {
+	Start, End int64  // as in WindowTree
+	Pane       int64  // as in WindowTree
+	Timing     string // as in WindowTree
+	Last       bool   // as in WindowTree
+	Rows       int64  // training rows; 0 if they could not be read together
+	Column     string // column at fault; empty if there is no single such column
+	Reason     string // why there is no tree, and what was expected
+	Hint       string // the remedy; empty if there is none
+}
+
 // WindowedTree grows a tree from each window of rows. rows is a PCollection<T> with T as in Score
 // and may be unbounded. The trees are in the windows of the configuration. WindowedTree assigns
 // these windows by the times of the rows, and ignores the windows in which the rows come.
@@ -64,7 +79,15 @@ type WindowTree struct {
 // the same rows. A runner may fire a pane twice, or fire a pane without new rows: then
 // the same tree is repeated. A window has no tree if no row can be trained on. If rows are maps, a
 // feature without a value in any row of a window is left out of its tree; this is logged, and
-// counted as features_missing.
+// counted as features_missing. So is a text with too many values, as features_left_out.
+//
+// A window whose rows make no tree does not make the pipeline fail: its pane is in Refused, with the
+// reason, is counted as trees_refused, and Model.Latest keeps the tree before. Examples are more
+// classes than MaxClasses, or fewer rows than MinRows.
+//
+// The counts of a window are kept until it ends, in the state of the runner. If the pipeline is updated
+// to rows of other columns or to other settings of how rows are read, the counts from before are
+// dropped, because they cannot be added up; this is logged, and rows_dropped counts the rows.
 //
 // Each bundle counts its equal rows. A single worker merges the counts of a window and grows its
 // tree, in memory: see Train.
@@ -75,26 +98,27 @@ type WindowTree struct {
 func WindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig, opts ...Option) Trained {
 	const step = "transforms.WindowedTree"
 	o, err := newOptions(step, opts)
-	spec, fault := newTrainSpec(rows, &c.TrainConfig)
+	spec, fault := newTrainSpec(rows, &c.TrainConfig, o)
 	err = errors.Join(err, fault, c.check())
 	if err != nil {
 		panic(fmt.Errorf("%s: %w", step, err))
 	}
 	spec.Classes = slices.Sorted(slices.Values(c.Classes))
 	s = s.Scope(step)
-	fn := &tallyFn{Spec: jobs.MustJSON(spec), Shards: 1, Refusal: o.refusal()}
+	spec.LeaveOut = true
+	fn := &tallyFn{Spec: jobs.MustJSON(spec), Shards: 1, Refusal: o.refusal(), Digest: spec.Digest()}
 	fn.Stretch, fn.Alone = stretch(c.Windows)
 	// tallyFn emits at the end of its bundle, which is only possible in the global window.
 	batches, dead := beam.ParDo2(s, fn, beam.WindowInto(s, window.NewGlobalWindows(), rows))
 	batches = beam.WindowInto(s, c.Windows, batches, c.windowing()...)
 	// CombinePerKey does not work here, because its results do not know their pane
 	// (exec.ExtractOutput).
-	grow := &windowTreeFn{Spec: fn.Spec, MinRows: c.MinRows, MinClasses: c.MinClasses}
-	trees := beam.ParDo(s, grow, beam.GroupByKey(s, batches))
+	grow := &windowTreeFn{Spec: fn.Spec, Digest: fn.Digest, MinRows: c.MinRows, MinClasses: c.MinClasses}
+	trees, refused := beam.ParDo2(s, grow, beam.GroupByKey(s, batches))
 	if o.letters != nil {
 		dead = beam.WindowInto(s, c.Windows, dead, c.windowing()...)
 	}
-	return Trained{Trees: trees, DeadLetters: o.limit(s, dead)}
+	return Trained{Trees: trees, Refused: refused, DeadLetters: o.limit(s, dead)}
 }
 
 // check checks the settings of windows.
@@ -156,17 +180,22 @@ func gcd(a, b time.Duration) time.Duration {
 // windowTreeFn grows the tree of a pane.
 type windowTreeFn struct {
 	Spec       []byte
+	Digest     []byte // opens the tallies of this pipeline
 	MinRows    int64
 	MinClasses int
 }
 
-var treesRefused = beam.NewCounter(jobs.CounterNamespace, "trees_refused")
+var (
+	treesRefused    = beam.NewCounter(jobs.CounterNamespace, "trees_refused")
+	rowsDropped     = beam.NewCounter(jobs.CounterNamespace, "rows_dropped")
+	featuresLeftOut = beam.NewCounter(jobs.CounterNamespace, "features_left_out")
+)
 
 func (f *windowTreeFn) ProcessElement(
 	ctx context.Context, pane beam.PaneInfo, w beam.Window, _ int64,
-	values func(*[]byte) bool, emit func(WindowTree),
+	values func(*[]byte) bool, emit func(WindowTree), refuse func(RefusedWindow),
 ) error {
-	list := jobs.Collect(values)
+	list := f.own(ctx, jobs.Collect(values))
 	if len(list) == 0 {
 		return nil // a pane without rows
 	}
@@ -178,20 +207,77 @@ func (f *windowTreeFn) ProcessElement(
 	if err != nil {
 		return err
 	}
-	g, err := spec.growTally(ctx, tally)
-	if err != nil || g == nil {
-		return jobs.Carry(err)
-	}
-	if g.Rows[dataset.Train] < f.MinRows || g.Classes < f.MinClasses {
-		treesRefused.Inc(ctx, 1)
-		return nil
-	}
-	t := WindowTree{Pane: pane.Index, Timing: timing(pane.Timing), Last: pane.IsLast, Rows: g.Rows[dataset.Train], JSON: g.Tree.Encode()}
+	t := WindowTree{Pane: pane.Index, Timing: timing(pane.Timing), Last: pane.IsLast}
 	if interval, ok := w.(window.IntervalWindow); ok {
 		t.Start, t.End = int64(interval.Start), int64(interval.End)
 	}
+	g, err := spec.growTally(ctx, tally)
+	var fault *dataset.DataError
+	switch {
+	case errors.As(err, &fault):
+	case err != nil || g == nil:
+		return err
+	default:
+		t.Rows = g.Rows[dataset.Train]
+		fault = f.tooFew(g)
+	}
+	if fault != nil {
+		treesRefused.Inc(ctx, 1)
+		log.Warnf(ctx, "transforms.WindowedTree makes no tree of the window from %d to %d: %v", t.Start, t.End, fault)
+		refuse(RefusedWindow{
+			Start: t.Start, End: t.End, Pane: t.Pane, Timing: t.Timing, Last: t.Last, Rows: t.Rows, Column: fault.Column,
+			Reason: fault.Problem, Hint: fault.Hint,
+		})
+		return nil
+	}
+	t.JSON = g.Tree.Encode()
 	emit(t)
 	return nil
+}
+
+// own returns the tallies of this pipeline, without the digests that open them. It counts the rows of others.
+func (f *windowTreeFn) own(ctx context.Context, list [][]byte) [][]byte {
+	var own [][]byte
+	dropped := int64(0)
+	for _, b := range list {
+		tally, ok := bytes.CutPrefix(b, f.Digest)
+		if ok {
+			own = append(own, tally)
+		} else {
+			dropped += rowsOf(b[min(len(f.Digest), len(b)):])
+		}
+	}
+	if len(own) < len(list) {
+		rowsDropped.Inc(ctx, dropped)
+		log.Warnf(ctx, "transforms.WindowedTree drops %d rows that were counted before an update of the pipeline: their columns "+
+			"or settings were others", dropped)
+	}
+	return own
+}
+
+// rowsOf returns the number of rows of a tally, as far as it can be read.
+func rowsOf(tally []byte) int64 {
+	r, err := dataset.ReadTally(tally)
+	if err != nil {
+		return 0
+	}
+	rows := r.Dropped
+	for r.Next() {
+		rows += r.Rows
+	}
+	return rows
+}
+
+// tooFew returns why the rows are too few for a tree; nil if they are enough.
+func (f *windowTreeFn) tooFew(g *tallies.Grown) *dataset.DataError {
+	switch rows := g.Rows[dataset.Train]; {
+	case rows < f.MinRows:
+		return &dataset.DataError{Problem: fmt.Sprintf("%d training rows: MinRows wants %d", rows, f.MinRows)}
+	case g.Classes < f.MinClasses:
+		return &dataset.DataError{Problem: fmt.Sprintf("the training rows have %d classes: MinClasses wants %d", g.Classes, f.MinClasses)}
+	default:
+		return nil
+	}
 }
 
 // timing names the timing of a pane.
@@ -215,6 +301,10 @@ func (s *trainSpec) growTally(ctx context.Context, tally []byte) (*tallies.Grown
 		return nil, err
 	}
 	s.warn(ctx, "transforms.WindowedTree", sums)
+	if len(p.LeftOut) > 0 {
+		featuresLeftOut.Inc(ctx, int64(len(p.LeftOut)))
+		log.Warnf(ctx, "transforms.WindowedTree leaves out features of a window: %s", strings.Join(p.LeftOut, "; "))
+	}
 	tables, err := s.Code(tally, p)
 	if t := tables[dataset.Train]; err != nil || t == nil || t.Len() == 0 {
 		return nil, err

@@ -1,13 +1,17 @@
 package transforms_test
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/teststream"
 
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms"
@@ -94,7 +98,167 @@ func TestOtherClass(t *testing.T) {
 	}
 }
 
-func init() { beam.RegisterDoFn(reflect.TypeFor[stampVisitFn]()) }
+// hourly is a row of a window of an hour.
+type hourly struct {
+	City  string  `json:"city"`
+	X     float64 `json:"x"`
+	Class string  `json:"class"`
+}
+
+func init() {
+	beam.RegisterDoFn(reflect.TypeFor[stampVisitFn]())
+	beam.RegisterDoFn(reflect.TypeFor[makeHoursFn]())
+	beam.RegisterDoFn(reflect.TypeFor[sinkRefusedFn]())
+	beam.RegisterType(reflect.TypeFor[hourly]())
+	beam.RegisterType(reflect.TypeFor[anyRow]())
+	register.Emitter2[beam.EventTime, hourly]()
+	register.Emitter2[beam.EventTime, anyRow]()
+	register.Emitter1[anyRow]()
+}
+
+// makeHoursFn makes five windows: a good one, one with more texts than a categorical column may have, one with too many
+// classes, one of a single class, and a good one.
+type makeHoursFn struct{}
+
+func (*makeHoursFn) ProcessElement(_ []byte, emit func(beam.EventTime, hourly)) {
+	add := func(hour, row int64, city, class string) {
+		emit(beam.EventTime(hour*3_600_000+row), hourly{city, float64(row), class})
+	}
+	classes := []string{"no", "yes"}
+	for row := range int64(200) {
+		add(0, row, []string{"a", "b"}[row%2], classes[row/100])
+		add(3, row, "a", "no")
+		add(4, row, "a", classes[row/100])
+	}
+	for row := range int64(70_000) {
+		add(1, row, fmt.Sprint("city-", row), classes[row/35_000])
+	}
+	for row := range int64(1_500) {
+		add(2, row, "a", fmt.Sprint("class-", row))
+	}
+}
+
+// sinkRefusedFn notes refused windows.
+type sinkRefusedFn struct{}
+
+func (*sinkRefusedFn) ProcessElement(w transforms.RefusedWindow) {
+	sunk.Lock()
+	defer sunk.Unlock()
+	sunk.rows = append(sunk.rows, fmt.Sprintf("%d %d: %s: %s; %s", w.Start/3_600_000, w.Rows, w.Column, w.Reason, w.Hint))
+}
+
+// TestBadWindows: windows whose rows make no tree are refused with the reason, and those before and after have their trees.
+func TestBadWindows(t *testing.T) {
+	c := transforms.SingleTrainConfig("class")
+	counted := make(map[string]int64)
+	sunk.trees, sunk.rows = nil, nil
+	p, s := beam.NewPipelineWithRoot()
+	trained := transforms.WindowedTree(s, beam.ParDo(s, &makeHoursFn{}, beam.Impulse(s)), transforms.WindowConfig{
+		TrainConfig: c, Windows: window.NewFixedWindows(time.Hour), MinClasses: 2,
+	})
+	beam.ParDo0(s, &sinkTreeFn{}, trained.Trees)
+	beam.ParDo0(s, &sinkRefusedFn{}, trained.Refused)
+	result, err := beam.Run(t.Context(), "prism", p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, counter := range result.Metrics().AllMetrics().Counters() {
+		counted[counter.Name()] += counter.Result()
+	}
+	if counted["trees_refused"] != 2 || counted["features_left_out"] != 1 || counted["rows_dropped"] != 0 {
+		t.Errorf("counters %v: want 2 trees_refused, 1 of features_left_out and no rows_dropped", counted)
+	}
+	hours := make(map[int64][]string)
+	for i := range sunk.trees {
+		grown, err := tree.Decode(sunk.trees[i].JSON)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range grown.Features {
+			hours[sunk.trees[i].Start/3_600_000] = append(hours[sunk.trees[i].Start/3_600_000], f.Name)
+		}
+	}
+	if want := map[int64][]string{0: {"x"}, 1: {"x"}, 4: {"x"}}; !reflect.DeepEqual(hours, want) {
+		t.Errorf("features by window %v, want %v", hours, want)
+	}
+	slices.Sort(sunk.rows)
+	want := []string{
+		"2 0: class: the label has more than 1000 classes; raise MaxClasses, or name a column of classes as the Label",
+		"3 200: : the training rows have 1 classes: MinClasses wants 2; ",
+	}
+	if !slices.Equal(sunk.rows, want) {
+		t.Errorf("refused %q, want %q", sunk.rows, want)
+	}
+}
+
+// TestPoisonedMaps: with DeadLetters the types of maps have to be known, and then one text among numbers is a dead
+// letter; a column of categories, and the label, may have numbers and texts.
+func TestPoisonedMaps(t *testing.T) {
+	var rows []anyRow
+	for i := range 40 {
+		rows = append(rows, anyRow{"x": float64(i), "kind": []any{"a", 1.5}[i%2], "class": []any{"no", 7.}[i/20]})
+	}
+	rows = append(rows, anyRow{"x": "bad", "kind": "a", "class": "no"})
+	c := transforms.SingleTrainConfig("class")
+	c.Features = []string{"x", "kind"}
+	build := func(c transforms.TrainConfig, windowed bool) func(s beam.Scope) {
+		return func(s beam.Scope) {
+			in := beam.CreateList(s, rows)
+			var trained transforms.Trained
+			if windowed {
+				w := transforms.WindowConfig{TrainConfig: c, Windows: window.NewGlobalWindows()}
+				trained = transforms.WindowedTree(s, in, w, transforms.DeadLetters{})
+				beam.ParDo0(s, &sinkTreeFn{}, trained.Trees)
+			} else {
+				trained = transforms.Train(s, in, c, transforms.DeadLetters{})
+				beam.ParDo0(s, &sinkBytesFn{}, trained.Trees)
+			}
+			beam.ParDo0(s, &sinkLetterFn{}, trained.DeadLetters)
+		}
+	}
+	for _, windowed := range []bool{false, true} {
+		_, s := beam.NewPipelineWithRoot()
+		if err := panicOf(func() { build(c, windowed)(s) }); err == nil ||
+			!strings.Contains(err.Error(), `needs the types of the features ["x" "kind"]`) {
+			t.Fatalf("unknown types: %v", err)
+		}
+		known := c
+		known.Numeric, known.Categorical = []string{"x"}, []string{"kind"}
+		if err := runPipeline(t, "direct", build(known, windowed)); err != nil {
+			t.Fatal(err)
+		}
+		encoded := sunk.bytes
+		for _, tree := range sunk.trees {
+			encoded = append(encoded, tree.JSON)
+		}
+		if len(encoded) != 1 || len(sunk.rows) != 1 || !strings.HasPrefix(sunk.rows[0], "not a number, as the feature needs") {
+			t.Fatalf("%d trees, dead letters %q", len(encoded), sunk.rows)
+		}
+		got, err := tree.Decode(encoded[0])
+		if err != nil || got.Training.Rows != 40 || !slices.Equal(got.Label.Classes, []string{"7", "no"}) {
+			t.Errorf("%v: a tree of %+v with the classes %q", err, got.Training, got.Label.Classes)
+		}
+	}
+}
+
+// TestUnbounded: transforms that answer after the last row refuse rows without a last one.
+func TestUnbounded(t *testing.T) {
+	encoded := library(t, "direct", visits(120), visitConfig())
+	_, s := beam.NewPipelineWithRoot()
+	config := teststream.NewConfig()
+	if err := config.AddElements(0, visit{}); err != nil {
+		t.Fatal(err)
+	}
+	stream := teststream.Create(s, config)
+	for want, build := range map[string]func(){
+		"use WindowedTree":       func() { transforms.Train(s, stream, visitConfig()) },
+		"measure files of a day": func() { transforms.Evaluate(s, stream, transforms.Model{JSON: encoded}, transforms.EvaluateConfig{}) },
+	} {
+		if err := panicOf(build); err == nil || !strings.Contains(err.Error(), "the rows are unbounded") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want %q", err, want)
+		}
+	}
+}
 
 // stampVisitFn gives visits times: 20 a minute.
 type stampVisitFn struct{}

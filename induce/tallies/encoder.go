@@ -79,6 +79,7 @@ func (e *Encoder) Encode(row any, at int) (weight float64, labelEnd int, err err
 			return 0, 0, err
 		}
 	}
+	e.spell(&e.cells[0])
 	part := dataset.Train
 	bucket := uint8(0)
 	switch {
@@ -140,6 +141,9 @@ func (s *Spec) foldGroups() int64 {
 // fit converts the value of feature i to the type and the unit of the feature, or returns an error.
 func (e *Encoder) fit(i int, x *rowtype.Cell) error {
 	column := &e.spec.Columns[i]
+	if _, ordered := e.spec.Settings.Ordered[column.Name]; ordered || column.Kind == dataset.Categorical {
+		e.spell(x)
+	}
 	if x.Inexact && (column.Kind != dataset.Categorical || column.Type == dataset.Number) {
 		return dataset.WithHint(rowtype.Refused(column.Name, x.Text, column.Unit), "make it a text, or leave the column out")
 	}
@@ -147,6 +151,13 @@ func (e *Encoder) fit(i int, x *rowtype.Cell) error {
 		return x.Fit(column.Name, column.Kind, column.Unit)
 	}
 	return nil
+}
+
+// spell makes a number a text if the values of its column are texts: see Spec.Spell.
+func (e *Encoder) spell(x *rowtype.Cell) {
+	if e.spec.Spell && e.spec.Schema.Map && x.Type == dataset.Number {
+		*x = rowtype.Cell{Type: dataset.Text, Text: x.Spell()}
+	}
 }
 
 // NullLabel returns the error for a row without a label.

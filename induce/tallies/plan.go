@@ -20,7 +20,8 @@ type Plan struct {
 	Dropped int64    `json:"dropped"` // rows without a label
 	Bins    int      `json:"bins"`    // greatest number of bins of a numeric feature
 	weighing.Rule
-	TrainRows int64 `json:"train_rows,omitempty"` // training rows with weights above 0
+	TrainRows int64    `json:"train_rows,omitempty"` // training rows with weights above 0
+	LeftOut   []string `json:"left_out,omitempty"`   // why features are left out, see Spec.LeaveOut
 
 	features []dataset.Feature
 	layout   dataset.Layout
@@ -69,6 +70,10 @@ func (s *Spec) Fit(sums *Sums) (*Plan, error) {
 	}
 	for _, i := range c.TestOrder(s.Columns, contents) {
 		f, err := s.fitColumn(&s.Columns[i], sums.Columns[i], p.Bins, dataset.Unit(max(sums.Units[i], 0)), p.TrainRows)
+		if err != nil && s.LeaveOut {
+			p.LeftOut = append(p.LeftOut, err.Error())
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

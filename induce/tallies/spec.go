@@ -2,6 +2,8 @@ package tallies
 
 import (
 	"cmp"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -20,8 +22,10 @@ type Spec struct {
 	Strict   bool                    `json:"strict"`   // maps must have a key for each column
 	Ordered  bool                    `json:"ordered"`  // without a column that decides, the position of a row decides on its part
 	Schema   *rowtype.Schema         `json:"schema"`
-	Columns  []dataset.FeatureColumn `json:"columns"` // the features
-	Classes  []string                `json:"classes"` // classes of the label; empty: the classes of the rows
+	Columns  []dataset.FeatureColumn `json:"columns"`   // the features
+	Classes  []string                `json:"classes"`   // classes of the label; empty: the classes of the rows
+	LeaveOut bool                    `json:"leave_out"` // a feature that cannot be fitted is left out
+	Spell    bool                    `json:"spell"`     // in maps, values of the label and of categories are texts, as they are spelled
 
 	Part string `json:"part"` // column that determines the part of a row; optional
 
@@ -33,6 +37,18 @@ type Spec struct {
 func (s *Spec) Bind() error {
 	faults := append(s.Settings.Faults(settings.FieldName), settings.CheckMembers(s.members(), "", settings.FieldName))
 	return errors.Join(errors.Join(faults...), s.checkSplit(), s.bind())
+}
+
+// Digest identifies how rows are tallied, in 8 bytes: tallies of equal digests may be merged.
+func (s *Spec) Digest() []byte {
+	c := &s.Settings
+	form, err := json.Marshal([]any{
+		s.Schema.Map, s.Spell, s.Schema.Columns, s.Columns, s.Classes, s.Part, c.Label, c.Weight, c.Split, c.SplitColumn, c.Group, s.groups(), c.Seed,
+	})
+	if err != nil {
+		panic(err) // only texts and numbers
+	}
+	return binary.BigEndian.AppendUint64(nil, dataset.HashContent(form))
 }
 
 // Open finds the columns of a decoded Spec, which Bind has checked, among the columns of the schema.

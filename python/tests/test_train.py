@@ -75,6 +75,7 @@ def test_errors(data: Callable[[str], Any], espalier: str, monkeypatch: pytest.M
         train(table, "class", espalier=espalier, max_deep=3)
     monkeypatch.delenv("ESPALIER", raising=False)
     monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("espalier.program._installed", lambda: iter(()))
     with pytest.raises(FileNotFoundError, match="the program espalier is not there"):
         find()
     with pytest.raises(FileNotFoundError, match="/no/such/program"):

@@ -197,6 +197,7 @@ func DeadLetters(tb testing.TB, runner, transform string, rows int) {
 	c := transforms.SingleTrainConfig("class")
 	c.Features = []string{"number", "color"}
 	c.Numeric = []string{"number"}
+	c.Categorical = []string{"color"}
 	train := transform == "Train" || transform == "WindowedTree"
 	build := func(limit int64) func(s beam.Scope, name string) {
 		return func(s beam.Scope, name string) {
