@@ -62,7 +62,7 @@ type windowEnd struct {
 // keptVersion opens encoded keptTrees.
 const keptVersion = 1
 
-// An encoded tree has a fixed length, so that a tree is found without decoding the others, as each pack needs one.
+// An encoded tree has a fixed length, so that one is found without decoding them all.
 const keptBytes = 8 + 8 + len(treeID{})
 
 // encode encodes keptTrees.

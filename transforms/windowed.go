@@ -67,7 +67,7 @@ type RefusedWindow struct {
 	Rows       int64  // training rows; 0 if they could not be read together
 	Column     string // column at fault; empty if there is no single such column
 	Reason     string // why there is no tree, and what was expected
-	Hint       string // the remedy; empty if there is none
+	Hint       string // the remedy; may be empty
 }
 
 // WindowedTree grows a tree from each window of rows. rows is a PCollection<T> with T as in Score
@@ -255,7 +255,7 @@ func (f *windowTreeFn) own(ctx context.Context, list [][]byte) [][]byte {
 	return own
 }
 
-// rowsOf returns the number of rows of a tally, as far as it can be read.
+// rowsOf returns the number of rows of a tally, up to where it is damaged.
 func rowsOf(tally []byte) int64 {
 	r, err := dataset.ReadTally(tally)
 	if err != nil {
