@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/mtime"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // Option changes the behaviour of a transform. DeadLetters is an Option.
@@ -93,13 +94,13 @@ type refusal struct {
 	Step  string // name in dead letters
 }
 
-var rowsRefused = beam.NewCounter(jobs.CounterNamespace, "rows_refused")
+var rowsRefused = beam.NewCounter(elements.CounterNamespace, "rows_refused")
 
 // of refuses a row: it calls refuse with a dead letter, or returns an error if the pipeline should
 // fail.
 func (r *refusal) of(ctx context.Context, l letter, fault error, refuse func(DeadLetter)) error {
 	if r.Fails {
-		return jobs.Carry(fault)
+		return elements.Carry(fault)
 	}
 	rowsRefused.Inc(ctx, 1)
 	d := DeadLetter{Row: inJSON(l.row), Reason: fault.Error(), Step: r.Step}
@@ -159,7 +160,7 @@ func (f *limitFn) ProcessElement(_, count int64) error {
 	if count <= f.Limit {
 		return nil
 	}
-	return jobs.Carry(&dataset.DataError{
+	return elements.Carry(&dataset.DataError{
 		Problem: fmt.Sprintf("%d rows cannot be used, and the limit of dead letters is %d", count, f.Limit),
 		Hint:    "look at the dead letters, and correct the source of the rows or raise the limit",
 	})

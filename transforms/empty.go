@@ -4,17 +4,18 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tallies"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 var (
-	treesMissing    = beam.NewCounter(jobs.CounterNamespace, "trees_missing")
-	featuresMissing = beam.NewCounter(jobs.CounterNamespace, "features_missing")
+	treesMissing    = beam.NewCounter(elements.CounterNamespace, "trees_missing")
+	featuresMissing = beam.NewCounter(elements.CounterNamespace, "features_missing")
 )
 
 // checkEmpty returns an error if there is no row to train on, or if a feature has no value in any

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 
@@ -16,7 +18,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/tallies"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/induce/wire"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // EvaluateConfig describes how rows are compared with the predictions of a tree.
@@ -77,7 +78,7 @@ func newCountFn(rows beam.PCollection, m *Model, c *EvaluateConfig) (*countFn, e
 	if err := m.validate(schema); err != nil {
 		return nil, err
 	}
-	fn := &countFn{Config: *c, Schema: jobs.MustJSON(schema), Strict: m.Strict}
+	fn := &countFn{Config: *c, Schema: elements.MustJSON(schema), Strict: m.Strict}
 	if fn.JSON, err = m.read(context.Background()); err != nil {
 		return nil, err
 	}
@@ -293,11 +294,11 @@ func (f *metricsFn) ProcessElement(_ int64, encoded []byte) (metric.Metrics, err
 		err = counts.Merge(encoded)
 	}
 	if err != nil {
-		return metric.Metrics{}, jobs.Carry(err)
+		return metric.Metrics{}, elements.Carry(err)
 	}
 	m := metric.OfScores(t, counts, metric.FactorsOf(t, counts), cmp.Or(scale, 1))
 	if m.Rows == 0 {
-		return *m, jobs.Carry(&dataset.DataError{
+		return *m, elements.Carry(&dataset.DataError{
 			Column: t.Label.Column, Problem: "no row has a label, and a weight above 0", Hint: "check the source of the rows",
 		})
 	}

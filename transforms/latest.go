@@ -7,13 +7,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/state"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/timers"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // The rows of Model.Latest are divided among these numbers of keys, each with its own copy of the trees. Engines hold
@@ -174,7 +175,7 @@ func (f *scoreFoundFn) ProcessElement(
 	s, err := f.scorer(encoded)
 	switch {
 	case err != nil:
-		return jobs.Carry(err)
+		return elements.Carry(err)
 	case s == nil && f.Unscored:
 		unscored(pack)
 		return nil

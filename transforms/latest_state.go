@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/mtime"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/state"
@@ -20,7 +22,6 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/wire"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // treeID identifies a tree.json: the beginning of its SHA-256.
@@ -35,7 +36,7 @@ func identified(encoded []byte) []byte {
 // identity divides an identified tree.
 func identity(b []byte) (id treeID, encoded []byte, err error) {
 	if len(b) < len(id) {
-		return id, nil, jobs.ErrValue
+		return id, nil, elements.ErrValue
 	}
 	n := copy(id[:], b)
 	return id, b[n:], nil
@@ -115,7 +116,7 @@ func (k *keptTrees) load() {
 // readTree decodes a numbered tree.
 func readTree(b []byte) (t windowEnd, stored []byte, err error) {
 	if len(b) < numberBytes {
-		return t, nil, jobs.ErrValue
+		return t, nil, elements.ErrValue
 	}
 	t.End = int64(binary.BigEndian.Uint64(b) ^ 1<<63)
 	t.Pane = int64(binary.BigEndian.Uint64(b[8:]))
@@ -179,7 +180,7 @@ func (f *stretched) start(t int64) int64 {
 func (f *stretched) startOf(value []byte) (int64, error) {
 	first, n := binary.Varint(value[min(1, len(value)):])
 	if n <= 0 {
-		return 0, jobs.ErrValue
+		return 0, elements.ErrValue
 	}
 	return f.start(first), nil
 }
@@ -210,7 +211,7 @@ func (f *findTreesFn) ProcessElement(
 ) error {
 	var k keptTrees
 	stored := make(map[treeID][]byte)
-	for _, b := range jobs.Collect(trees) {
+	for _, b := range elements.Collect(trees) {
 		t, tree, err := readTree(b[min(1, len(b)):])
 		if err != nil {
 			return err
@@ -250,8 +251,8 @@ type findTreesStreamFn struct {
 }
 
 var (
-	statesDropped = beam.NewCounter(jobs.CounterNamespace, "states_dropped")
-	packsDropped  = beam.NewCounter(jobs.CounterNamespace, "packs_dropped")
+	statesDropped = beam.NewCounter(elements.CounterNamespace, "states_dropped")
+	packsDropped  = beam.NewCounter(elements.CounterNamespace, "packs_dropped")
 )
 
 func (f *findTreesStreamFn) ProcessElement(
@@ -396,7 +397,7 @@ func (f *findTreesStreamFn) stored(sp state.Provider, id treeID) ([]byte, error)
 		}
 	}
 	if found == nil {
-		return nil, fmt.Errorf("the state lacks the tree %x, which it names: %w", id, jobs.ErrValue)
+		return nil, fmt.Errorf("the state lacks the tree %x, which it names: %w", id, elements.ErrValue)
 	}
 	f.see(id, found)
 	return found, nil

@@ -7,7 +7,10 @@ import (
 	"io"
 	"path"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/espalier-ml/espalier/transforms/elements"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
@@ -17,12 +20,12 @@ import (
 	"github.com/espalier-ml/espalier/induce/rowtype"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
-	"github.com/espalier-ml/espalier/transforms/jobs"
+	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
 var (
-	modelsRead    = beam.NewCounter(jobs.CounterNamespace, "models_read")
-	modelsRefused = beam.NewCounter(jobs.CounterNamespace, "models_refused")
+	modelsRead    = beam.NewCounter(elements.CounterNamespace, "models_read")
+	modelsRefused = beam.NewCounter(elements.CounterNamespace, "models_refused")
 )
 
 // modelSource is where a DoFn gets its model from: see Model.
@@ -97,12 +100,15 @@ func readModel(ctx context.Context, url string) ([]byte, error) {
 	return b, err
 }
 
+// stores reads the files of models, in the stores whose drivers the program imports.
+var stores = sync.OnceValue(func() *objectstore.Store { return objectstore.Open(0) })
+
 // readFile reads a file, given a plain path, or a URL whose scheme is known to package objectstore
 // or belongs to a file system registered with Beam.
 func readFile(ctx context.Context, url string) ([]byte, error) {
-	unknown := jobs.CheckURL(url)
+	unknown := stores().Check(url)
 	if unknown == nil {
-		return jobs.ReadFile(ctx, url)
+		return stores().ReadAll(ctx, url, maxModelBytes)
 	}
 	fs, err := filesystem.New(ctx, url)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"reflect"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/typex"
@@ -12,7 +14,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/wire"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // packing encodes rows that wait for trees, many rows to an element: an element costs a
@@ -88,7 +89,7 @@ func (p *packing) next(r *wire.Reader, before beam.EventTime) (l letter, err err
 		}
 	}
 	if r.Bad {
-		return l, jobs.ErrValue
+		return l, elements.ErrValue
 	}
 	return l, nil
 }
@@ -232,7 +233,7 @@ func (f *scorePacksFn) ProcessElement(
 ) error {
 	s, err := f.of(w, f.schema, trees)
 	if err != nil {
-		return jobs.Carry(err)
+		return elements.Carry(err)
 	}
 	defer f.usage.flush(ctx) // a FinishBundle of a DoFn with a side input would have to read it
 	return f.scorePack(ctx, s, pack, noTree, emit, refuse)

@@ -6,22 +6,24 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tallies"
 	"github.com/espalier-ml/espalier/induce/wire"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // appendSums encodes the summaries: the length and the bytes of a sumsHead in JSON, then
 // the summary of each column, of the label and of the weights by class.
 func appendSums(b []byte, s *tallies.Sums) ([]byte, error) {
-	head := jobs.MustJSON(sumsHead{s.Dropped, s.TrainRows, s.Weights, s.Units})
+	head := elements.MustJSON(sumsHead{s.Dropped, s.TrainRows, s.Weights, s.Units})
 	b = wire.Writer(b).Bytes(head)
+	var scratch []byte
 	var err error
 	for _, sum := range append(s.Columns[:len(s.Columns):len(s.Columns)], s.Label, s.ByClass) {
-		if b, err = jobs.AppendSummary(b, sum); err != nil {
+		if b, scratch, err = elements.AppendSummary(b, scratch, sum); err != nil {
 			return nil, err
 		}
 	}
@@ -41,7 +43,7 @@ func (s *trainSpec) mergeUnits(into, from []int) error {
 	for i, unit := range from {
 		switch {
 		case i >= len(into):
-			return jobs.ErrSummaries
+			return elements.ErrSummaries
 		case into[i] < 0:
 			into[i] = unit
 		case unit >= 0 && unit != into[i]:
@@ -56,7 +58,7 @@ func (s *trainSpec) mergeSums(list [][]byte) (*tallies.Sums, error) {
 	sums := &tallies.Sums{Columns: make([]*binning.Summary, len(s.Columns)), Units: slices.Repeat([]int{-1}, len(s.Columns))}
 	encoded := make([][][]byte, len(s.Columns)+2) // by column, then of the label, and of the weights by class
 	for _, b := range list {
-		first, rest, err := jobs.CutSummary(b)
+		first, rest, err := elements.CutSummary(b)
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +73,7 @@ func (s *trainSpec) mergeSums(list [][]byte) (*tallies.Sums, error) {
 		sums.Dropped += head.Dropped
 		sums.Weights = head.Weights // the same of all shards
 		for i := range encoded {
-			if first, rest, err = jobs.CutSummary(rest); err != nil {
+			if first, rest, err = elements.CutSummary(rest); err != nil {
 				return nil, err
 			}
 			encoded[i] = append(encoded[i], first)

@@ -7,11 +7,12 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/rowtype"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // Model selects the tree that scores rows. Set exactly one of JSON, Tree, URL and Trees; Latest also allows a first
@@ -158,7 +159,7 @@ func (m *Model) score(s beam.Scope, rows beam.PCollection, step string, opts []O
 	if err := m.validate(schema); err != nil {
 		return Scored{}, err
 	}
-	fn := scoring{Schema: jobs.MustJSON(schema), Refusal: o.refusal(), Strict: m.Strict}
+	fn := scoring{Schema: elements.MustJSON(schema), Refusal: o.refusal(), Strict: m.Strict}
 	out, err := m.parDo(s, rows, fn, keyed)
 	if err != nil {
 		return Scored{}, err

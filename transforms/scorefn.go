@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/binding"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/rowtype"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // scorer is a tree bound to the columns of rows.
@@ -88,7 +89,7 @@ func (f *scoring) scoreBy(
 ) (p Prediction, scored bool, err error) {
 	s, err := source.scorer(ctx, f.schema)
 	if err != nil {
-		return p, false, jobs.Carry(err)
+		return p, false, elements.Carry(err)
 	}
 	return f.score(ctx, s, l, refuse)
 }

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
@@ -16,7 +18,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/tallies"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // Trained is what Train and WindowedTree return.
@@ -54,7 +55,7 @@ func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) T
 		panic(fmt.Errorf("%s: %w", step, err))
 	}
 	s = s.Scope(step)
-	encoded := jobs.MustJSON(spec)
+	encoded := elements.MustJSON(spec)
 	// tallyFn emits at the end of its bundle, which is only possible in the global window.
 	rows = beam.WindowInto(s, window.NewGlobalWindows(), rows)
 	batches, dead := beam.ParDo2(s, &tallyFn{Spec: encoded, Shards: c.Shards, Refusal: o.refusal()}, rows)
@@ -136,7 +137,7 @@ func summariseShard(encoded, tally []byte, units tallies.Units) ([][]byte, error
 	}
 	sums, err := spec.Summarise(tally, units)
 	if err != nil {
-		return nil, jobs.Carry(err)
+		return nil, elements.Carry(err)
 	}
 	b, err := appendSums(nil, sums)
 	return [][]byte{b}, err
@@ -152,9 +153,9 @@ func (f *weighTallyFn) ProcessElement(_ context.Context, _ int64, tally []byte, 
 	}
 	sums, err := spec.SumWeights(tally)
 	if err != nil {
-		return jobs.Carry(err)
+		return elements.Carry(err)
 	}
-	emit(0, jobs.MustJSON(sums))
+	emit(0, elements.MustJSON(sums))
 	return nil
 }
 
@@ -168,7 +169,7 @@ func (f *unitsFn) ProcessElement(
 	for part := range sums {
 		sums[part] = new(dataset.WeightSums)
 	}
-	for _, b := range jobs.Collect(values) {
+	for _, b := range elements.Collect(values) {
 		var shard [dataset.Parts]*dataset.WeightSums
 		if err := json.Unmarshal(b, &shard); err != nil {
 			return err
@@ -177,7 +178,7 @@ func (f *unitsFn) ProcessElement(
 			sums[part].Merge(s)
 		}
 	}
-	b := jobs.MustJSON(dataset.WeightUnits(&sums))
+	b := elements.MustJSON(dataset.WeightUnits(&sums))
 	for shard := range f.Shards {
 		emit(int64(shard), b)
 	}
@@ -225,19 +226,19 @@ func (f *fitFn) ProcessElement(
 	if err != nil {
 		return err
 	}
-	list := slices.DeleteFunc(jobs.Collect(values), func(b []byte) bool { return len(b) == 0 })
+	list := slices.DeleteFunc(elements.Collect(values), func(b []byte) bool { return len(b) == 0 })
 	sums, err := spec.mergeSums(list)
 	if err == nil {
 		err = spec.checkEmpty(ctx, sums)
 	}
 	if err != nil || sums.Label == nil {
-		return jobs.Carry(err)
+		return elements.Carry(err)
 	}
 	p, err := spec.Fit(sums)
 	if err != nil {
-		return jobs.Carry(err)
+		return elements.Carry(err)
 	}
-	b := jobs.MustJSON(p)
+	b := elements.MustJSON(p)
 	for shard := range f.Shards {
 		emit(int64(shard), b)
 	}
@@ -247,7 +248,7 @@ func (f *fitFn) ProcessElement(
 // cutTally returns the values that a shard receives: its tally, and the plan or the units in JSON,
 // which no tally begins like.
 func cutTally(values func(*[]byte) bool) (encoded, tally []byte) {
-	for _, b := range jobs.Collect(values) {
+	for _, b := range elements.Collect(values) {
 		if _, err := dataset.ReadTally(b); err == nil {
 			tally = b
 		} else {
@@ -286,11 +287,11 @@ func (f *codeTallyFn) code(encoded, tally []byte) (packets [][]byte, err error) 
 	}
 	tables, err := spec.Code(tally, p)
 	if err != nil {
-		return nil, jobs.Carry(err)
+		return nil, elements.Carry(err)
 	}
 	for part, t := range tables {
-		for _, block := range jobs.Blocks(t, p.Stride()) {
-			packets = append(packets, jobs.AppendPacket(nil, len(encoded), append(append(slices.Clip(encoded), byte(part)), block...)))
+		for _, block := range elements.Blocks(t, p.Stride()) {
+			packets = append(packets, elements.AppendPacket(nil, len(encoded), append(append(slices.Clip(encoded), byte(part)), block...)))
 		}
 	}
 	return packets, nil
@@ -308,10 +309,10 @@ func (f *growObjectsFn) ProcessElement(
 	}
 	var p *tallies.Plan
 	var tables tallies.Tables
-	for _, value := range jobs.Collect(values) {
-		n, b, _, err := jobs.NextPacket(value)
+	for _, value := range elements.Collect(values) {
+		n, b, _, err := elements.NextPacket(value)
 		if err != nil || n >= len(b) || b[n] >= byte(dataset.Parts) {
-			return jobs.ErrValue
+			return elements.ErrValue
 		}
 		if p == nil {
 			if p, err = tallies.OpenPlan(b[:n]); err != nil {
@@ -325,7 +326,7 @@ func (f *growObjectsFn) ProcessElement(
 	}
 	g, err := spec.grow(ctx, &tables, p)
 	if err != nil {
-		return jobs.Carry(err)
+		return elements.Carry(err)
 	}
 	emit(0, g.Tree.Encode())
 	return nil

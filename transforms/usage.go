@@ -4,23 +4,24 @@ import (
 	"context"
 	"math"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/rowtype"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 var (
-	rowsScored    = beam.NewCounter(jobs.CounterNamespace, "rows_scored")
-	valuesMissing = beam.NewCounter(jobs.CounterNamespace, "values_missing")
-	keysMissing   = beam.NewCounter(jobs.CounterNamespace, "keys_missing")
-	valuesUnseen  = beam.NewCounter(jobs.CounterNamespace, "values_unseen")
-	valuesOutside = beam.NewCounter(jobs.CounterNamespace, "values_outside")
-	testsPerRow   = beam.NewDistribution(jobs.CounterNamespace, "tests_per_row")
-	costPerRow    = beam.NewDistribution(jobs.CounterNamespace, "cost_per_row")
+	rowsScored    = beam.NewCounter(elements.CounterNamespace, "rows_scored")
+	valuesMissing = beam.NewCounter(elements.CounterNamespace, "values_missing")
+	keysMissing   = beam.NewCounter(elements.CounterNamespace, "keys_missing")
+	valuesUnseen  = beam.NewCounter(elements.CounterNamespace, "values_unseen")
+	valuesOutside = beam.NewCounter(elements.CounterNamespace, "values_outside")
+	testsPerRow   = beam.NewDistribution(elements.CounterNamespace, "tests_per_row")
+	costPerRow    = beam.NewDistribution(elements.CounterNamespace, "cost_per_row")
 )
 
 // columnUsage counts rows and values of the current bundle.
@@ -109,7 +110,7 @@ func (k *columnUsage) flush(ctx context.Context) {
 	valuesUnseen.Inc(ctx, k.values.Unseen)
 	valuesOutside.Inc(ctx, k.values.Outside)
 	for class, rows := range k.classes {
-		beam.NewCounter(jobs.CounterNamespace, "class_"+class).Inc(ctx, rows)
+		beam.NewCounter(elements.CounterNamespace, "class_"+class).Inc(ctx, rows)
 	}
 	k.scored = 0
 	k.absent = 0

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window/trigger"
@@ -17,7 +19,6 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tallies"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // WindowConfig describes how trees are grown from windows of rows. Shards has no effect: a single
@@ -106,7 +107,7 @@ func WindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig, opts ...O
 	spec.Classes = slices.Sorted(slices.Values(c.Classes))
 	s = s.Scope(step)
 	spec.LeaveOut = true
-	fn := &tallyFn{Spec: jobs.MustJSON(spec), Shards: 1, Refusal: o.refusal(), Digest: spec.Digest()}
+	fn := &tallyFn{Spec: elements.MustJSON(spec), Shards: 1, Refusal: o.refusal(), Digest: spec.Digest()}
 	fn.Stretch, fn.Alone = stretch(c.Windows)
 	// tallyFn emits at the end of its bundle, which is only possible in the global window.
 	batches, dead := beam.ParDo2(s, fn, beam.WindowInto(s, window.NewGlobalWindows(), rows))
@@ -186,16 +187,16 @@ type windowTreeFn struct {
 }
 
 var (
-	treesRefused    = beam.NewCounter(jobs.CounterNamespace, "trees_refused")
-	rowsDropped     = beam.NewCounter(jobs.CounterNamespace, "rows_dropped")
-	featuresLeftOut = beam.NewCounter(jobs.CounterNamespace, "features_left_out")
+	treesRefused    = beam.NewCounter(elements.CounterNamespace, "trees_refused")
+	rowsDropped     = beam.NewCounter(elements.CounterNamespace, "rows_dropped")
+	featuresLeftOut = beam.NewCounter(elements.CounterNamespace, "features_left_out")
 )
 
 func (f *windowTreeFn) ProcessElement(
 	ctx context.Context, pane beam.PaneInfo, w beam.Window, _ int64,
 	values func(*[]byte) bool, emit func(WindowTree), refuse func(RefusedWindow),
 ) error {
-	list := f.own(ctx, jobs.Collect(values))
+	list := f.own(ctx, elements.Collect(values))
 	if len(list) == 0 {
 		return nil // a pane without rows
 	}

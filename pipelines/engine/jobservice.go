@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
@@ -372,7 +374,7 @@ func (s *jobService) count(ctx context.Context, id string, progress *jobs.Progre
 func sums(infos []*pipepb.MonitoringInfo) map[string]int64 {
 	sums := make(map[string]int64)
 	for _, info := range infos {
-		if info.GetUrn() == userCounter && info.GetLabels()["NAMESPACE"] == jobs.CounterNamespace {
+		if info.GetUrn() == userCounter && info.GetLabels()["NAMESPACE"] == elements.CounterNamespace {
 			n, _ := binary.Uvarint(info.GetPayload()) // 0 if the payload is damaged
 			sums[info.GetLabels()["NAME"]] += int64(n)
 		}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/graphx"
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
@@ -27,7 +29,6 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // update reports whether golden files are written anew: the flag -update, as in other
@@ -191,7 +192,7 @@ func TestGraphs(t *testing.T) {
 func TestGraphSize(t *testing.T) {
 	smallRun, small := trained(t, 600, 0.5)
 	largeRun, large := trained(t, 600, 0)
-	size := func(g *grown) int { return len(jobs.MustJSON(g.trees[0])) }
+	size := func(g *grown) int { return len(elements.MustJSON(g.trees[0])) }
 	if size(small)*10 > size(large) {
 		t.Fatalf("trees of %d and %d bytes: want very different ones", size(small), size(large))
 	}

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -25,9 +27,6 @@ func heldBytes(spill bool) int64 {
 	}
 	return flushBytes
 }
-
-// blockBytes is the approximate size of an object block.
-const blockBytes = 4 << 20
 
 // CoalesceConfig describes how rows become objects.
 type CoalesceConfig struct {
@@ -238,7 +237,7 @@ func (f *coalescer) flush(ctx context.Context, emit func(int64, []byte), inline 
 			t := shared.t
 			shared.t = f.coder.newTable(f.partOf(i))
 			shared.mu.Unlock()
-			for _, b := range Blocks(t, f.coder.layout.Stride+f.coder.spec.moreBytes()) {
+			for _, b := range elements.Blocks(t, f.coder.layout.Stride+f.coder.spec.moreBytes()) {
 				value, err := exchange{f.Spill}.send(ctx, b, inline)
 				if err != nil {
 					return err
@@ -260,21 +259,6 @@ func (f *coalescer) flush(ctx context.Context, emit func(int64, []byte), inline 
 	}
 	return nil
 }
-
-// Blocks encodes the objects of a table in blocks of about 4 MiB. stride is the number of bytes of
-// an object's codes.
-func Blocks(t *dataset.Table, stride int) [][]byte {
-	var list [][]byte
-	step := blockObjects(stride)
-	for from := 0; from < t.Len(); from += step {
-		to := min(from+step, t.Len())
-		list = append(list, t.AppendBlock(make([]byte, 0, (to-from)*(stride+4)+16), from, to))
-	}
-	return list
-}
-
-// blockObjects returns how many objects a block has.
-func blockObjects(stride int) int { return max(1, blockBytes/(stride+4)) }
 
 // tableBytes returns the memory of a bundle's tables at which the bundle sends them.
 func (c *CoalesceConfig) tableBytes() int64 {
@@ -313,7 +297,7 @@ func CoalesceBytes(objects int64, stride, shards, workers int, memory int64, fil
 	merging := min(objects, int64(workers)*(objects/int64(max(1, shards))+1)) * (table + block)
 	blocks := objects * block
 	if files {
-		blocks = int64(workers) * blockBytes
+		blocks = int64(workers) * elements.BlockBytes
 	}
 	return rows + max(reading, merging) + blocks
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
@@ -31,7 +33,7 @@ func TestCoalesceBytes(t *testing.T) {
 		}
 	}
 	bytes := 0
-	for _, b := range Blocks(table, stride) {
+	for _, b := range elements.Blocks(table, stride) {
 		bytes += len(b)
 	}
 	if want := 60_000 * blockBytesOf(stride); int64(bytes) > want+100 || int64(bytes) < want {

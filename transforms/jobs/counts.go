@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/espalier-ml/espalier/induce/comparison"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -142,7 +144,7 @@ func addNumbers(list [][]byte) ([]byte, error) {
 	for i, b := range list {
 		numbers, err := decodeNumbers(b)
 		if err != nil || i > 0 && len(numbers) != len(sums) {
-			return nil, ErrValue
+			return nil, elements.ErrValue
 		}
 		sums = dataset.AddTo(sums, numbers)
 	}
@@ -156,7 +158,7 @@ func decodeNumbers(b []byte) ([]int64, error) {
 		numbers = append(numbers, r.Varint())
 	}
 	if r.Bad {
-		return nil, ErrValue
+		return nil, elements.ErrValue
 	}
 	return numbers, nil
 }
@@ -172,7 +174,7 @@ func readNumbers(ctx context.Context, out string, n int) ([]int64, error) {
 	}
 	numbers, err := decodeNumbers(b)
 	if err == nil && len(numbers) != n {
-		err = ErrValue
+		err = elements.ErrValue
 	}
 	return numbers, err
 }

@@ -3,6 +3,8 @@ package jobs
 import (
 	"context"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 )
 
@@ -25,7 +27,7 @@ func (c *Config) Within(ctx context.Context, do func(ctx context.Context) error)
 		return err
 	}
 	defer report(ctx)
-	return Carry(do(ctx))
+	return elements.Carry(do(ctx))
 }
 
 // config returns the fields that all jobs share.
@@ -104,7 +106,7 @@ func (f *mergeFn[J]) StartBundle(ctx context.Context) error {
 }
 
 func (f *mergeFn[J]) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
-	list := Collect(values)
+	list := elements.Collect(values)
 	return f.Job.config().Within(ctx, func(ctx context.Context) error {
 		return f.pool.do(ctx, func(int) error { return f.Job.merge(ctx, key, list) })
 	})
@@ -117,15 +119,4 @@ func (f *mergeFn[J]) FinishBundle(ctx context.Context) error {
 // addJob adds both halves of a job to a pipeline.
 func addJob(s beam.Scope, tasks beam.PCollection, first, second any) {
 	beam.ParDo0(s, second, beam.GroupByKey(s, beam.ParDo(s, first, tasks)))
-}
-
-// Collect lists all values of a key.
-func Collect(values func(*[]byte) bool) [][]byte {
-	var list [][]byte
-	var b []byte
-	for values(&b) {
-		list = append(list, b)
-		b = nil
-	}
-	return list
 }

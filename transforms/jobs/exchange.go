@@ -3,13 +3,13 @@ package jobs
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"sync"
+
+	"github.com/espalier-ml/espalier/transforms/elements"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/grow/bylevel"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // inlineBytes is the most that a bundle sends through the runner's own shuffle. Larger
@@ -47,13 +47,10 @@ func (x exchange) put(ctx context.Context, b []byte, inline bool) ([]byte, error
 	return append([]byte(url), valueFile), write(ctx, url, b)
 }
 
-// ErrValue says that a value was not sent by a DoFn of the same job.
-var ErrValue = errors.New("jobs: not a value of this job")
-
 // receive returns the data of a value of send.
 func receive(ctx context.Context, value []byte) ([]byte, error) {
 	if len(value) == 0 {
-		return nil, ErrValue
+		return nil, elements.ErrValue
 	}
 	n := len(value) - 1
 	switch value[n] {
@@ -66,28 +63,12 @@ func receive(ctx context.Context, value []byte) ([]byte, error) {
 		}
 		return b, err
 	default:
-		return nil, ErrValue
+		return nil, elements.ErrValue
 	}
 }
 
 // fileValue returns the value for an existing file.
 func fileValue(url string) []byte { return append([]byte(url), valueFile) }
-
-// AppendPacket appends a packet to a value. A packet is a block of objects with the
-// position of their node.
-func AppendPacket(b []byte, node int, block []byte) []byte {
-	return wire.Writer(b).Length(node).Bytes(block)
-}
-
-// NextPacket returns the node and the block of the first packet of b, and the rest of b.
-func NextPacket(b []byte) (node int, block, rest []byte, err error) {
-	r := wire.Reader{Rest: b}
-	node, block = int(r.Uvarint()), r.Bytes()
-	if r.Bad {
-		return 0, nil, nil, ErrValue
-	}
-	return node, block, r.Rest, nil
-}
 
 // Handover takes the results of a job that runs in this process, as they are. Its zero value
 // is empty, and serves one job.

@@ -152,21 +152,3 @@ func processFiles() (*Files, error) {
 	}
 	return r.storage.(*Files), nil //nolint:errcheck,forcetypeassert // find opens it
 }
-
-// CheckURL returns an error if the scheme of a URL is unknown.
-func CheckURL(url string) error {
-	f, err := processFiles()
-	if err != nil {
-		return err
-	}
-	return f.Store.Check(url)
-}
-
-// ReadFile reads a file outside of runs.
-func ReadFile(ctx context.Context, url string) ([]byte, error) {
-	f, err := processFiles()
-	if err != nil {
-		return nil, err
-	}
-	return f.Read(ctx, url)
-}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce"
@@ -66,7 +68,7 @@ type (
 // WriteSmall assigns the small nodes of a growth to partitions, and writes the state that Grow
 // reads. A partition has at most this many objects, or a single node. It sets Partitions.
 func WriteSmall(ctx context.Context, c *SmallConfig, g *bylevel.Growth, objects int64) error {
-	return write(ctx, stateURL(c.Out, 0), MustJSON(newSmallState(c, g, objects)))
+	return write(ctx, stateURL(c.Out, 0), elements.MustJSON(newSmallState(c, g, objects)))
 }
 
 // newSmallState assigns the small nodes to partitions, and sets how many there are.
@@ -163,7 +165,7 @@ func (f *gatherer) gather(ctx context.Context, t Task) error {
 		for _, node := range f.nodes[at] {
 			to := &f.packets[f.state.Nodes[node].Partition]
 			before := len(*to)
-			*to = AppendPacket(*to, node, packet)
+			*to = elements.AppendPacket(*to, node, packet)
 			f.held += len(*to) - before
 		}
 	})
@@ -219,7 +221,7 @@ func (f *subtreeGrower) merge(ctx context.Context, key int64, list [][]byte) err
 			continue
 		}
 		if objects[i] == nil {
-			return ErrValue
+			return elements.ErrValue
 		}
 		trees := make([]induce.Params, len(n.Trees))
 		for at, number := range n.Trees {
@@ -252,7 +254,7 @@ func (f *subtreeGrower) write(ctx context.Context, key int64, grown [][]tree.Nod
 	if err := p.wait(); err != nil {
 		return err
 	}
-	return write(ctx, grownURL(f.Out, int(key)), MustJSON(encoded))
+	return write(ctx, grownURL(f.Out, int(key)), elements.MustJSON(encoded))
 }
 
 // unpack adds the objects of a value to the objects of their nodes.
@@ -275,7 +277,7 @@ func (f *subtreeGrower) unpack(ctx context.Context, key int64, value []byte, obj
 	for len(b) > 0 {
 		var node int
 		var block []byte
-		if node, block, b, err = NextPacket(b); err != nil {
+		if node, block, b, err = elements.NextPacket(b); err != nil {
 			return err
 		}
 		if err := f.append(objects, node, block); err != nil {
@@ -289,7 +291,7 @@ func (f *subtreeGrower) unpack(ctx context.Context, key int64, value []byte, obj
 func (f *subtreeGrower) append(objects []*dataset.Objects, node int, block []byte) error {
 	l := f.layout()
 	if node >= len(objects) {
-		return ErrValue
+		return elements.ErrValue
 	}
 	if objects[node] == nil {
 		objects[node] = dataset.NewObjects(l, f.Classes, f.Weighted, int(f.state.Nodes[node].Objects))

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -168,7 +170,7 @@ func (f *mergeLevelFn) ProcessElement(
 	ctx context.Context, key int64, values func(*[]byte) bool, emit func(int64, []byte),
 ) error {
 	return f.Within(ctx, func(ctx context.Context) error {
-		b, err := f.grower.MergePieces(key, Collect(values))
+		b, err := f.grower.MergePieces(key, elements.Collect(values))
 		if err != nil {
 			return err
 		}
@@ -206,7 +208,7 @@ func (f *advanceFn) advance(ctx context.Context, emit func(int64, []byte)) error
 	if passes := grower.Passes(state.Growth, f.Memory); len(passes) == 1 {
 		state.Pass = &passes[0]
 	}
-	if err := write(ctx, stateURL(f.Out, f.Level+1), MustJSON(state)); err != nil || state.Pass == nil {
+	if err := write(ctx, stateURL(f.Out, f.Level+1), elements.MustJSON(state)); err != nil || state.Pass == nil {
 		return err
 	}
 	b, err := read(ctx, tasksURL(f.Out))
@@ -241,11 +243,11 @@ func WriteLevel(ctx context.Context, c *LevelConfig, state *LevelState, tasks []
 		for i, t := range tasks {
 			encoded[i] = t.Encode()
 		}
-		if err := write(ctx, tasksURL(c.Out), MustJSON(encoded)); err != nil {
+		if err := write(ctx, tasksURL(c.Out), elements.MustJSON(encoded)); err != nil {
 			return err
 		}
 	}
-	return write(ctx, stateURL(c.Out, 0), MustJSON(state))
+	return write(ctx, stateURL(c.Out, 0), elements.MustJSON(state))
 }
 
 // ReadLevel returns the last state of a job of Level, and its level within the job. If the state

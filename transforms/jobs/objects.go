@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
@@ -55,7 +57,7 @@ func (f *objectMerger) merge(ctx context.Context, key int64, list [][]byte) erro
 		}
 		stats.Blocks = append(stats.Blocks, url)
 	}
-	return write(ctx, statsURL(f.Out, stats.Part, int(key)%f.Shards), MustJSON(stats))
+	return write(ctx, statsURL(f.Out, stats.Part, int(key)%f.Shards), elements.MustJSON(stats))
 }
 
 // merged returns the blocks of all values of a key, merged.
@@ -74,7 +76,7 @@ func (f *objectMerger) merged(ctx context.Context, key int64, list [][]byte) ([]
 			return nil, blockError(value, err)
 		}
 	}
-	return Blocks(t, f.layout.Stride+f.spec.moreBytes()), nil
+	return elements.Blocks(t, f.layout.Stride+f.spec.moreBytes()), nil
 }
 
 // blockError adds the file of a value to an error, if it has one.

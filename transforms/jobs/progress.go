@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/parallel"
@@ -29,9 +31,6 @@ type Progress struct {
 		counts [quantities]int64
 	}
 }
-
-// CounterNamespace is the namespace of the Beam counters of a Progress.
-const CounterNamespace = "espalier"
 
 // names returns the names of the counters, in the order of Progress.fields.
 func names() [quantities]string {
@@ -96,7 +95,7 @@ func report(ctx context.Context) {
 	defer p.reported.Unlock()
 	for i, f := range p.fields() {
 		if n := f.Load(); n != p.reported.counts[i] {
-			counter := beam.NewCounter(CounterNamespace, names()[i])
+			counter := beam.NewCounter(elements.CounterNamespace, names()[i])
 			counter.Inc(ctx, n-p.reported.counts[i])
 			p.reported.counts[i] = n
 		}

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 )
 
@@ -60,7 +62,7 @@ func extract(t *testing.T, store *metrics.Store, sums map[string]int64) {
 	t.Helper()
 	err := metrics.Extractor{
 		SumInt64: func(l metrics.Labels, v int64) {
-			if l.Namespace() != CounterNamespace {
+			if l.Namespace() != elements.CounterNamespace {
 				t.Errorf("a counter of %s", l.Namespace())
 			}
 			sums[l.Name()] += v

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/weighing"
 )
@@ -40,7 +42,7 @@ type PathColumn struct {
 }
 
 // Encode returns the task as an element of a PCollection.
-func (t Task) Encode() []byte { return MustJSON(t) }
+func (t Task) Encode() []byte { return elements.MustJSON(t) }
 
 // decodeTask decodes the result of Encode.
 func decodeTask(b []byte) (t Task, err error) {
@@ -131,16 +133,7 @@ func (s *RowSpec) readKeys(ctx context.Context) (err error) {
 }
 
 // Encode returns the specification as the value of a DoFn's field.
-func (s *RowSpec) Encode() []byte { return MustJSON(s) }
-
-// MustJSON encodes a value of numbers, texts and lists, which cannot fail.
-func MustJSON(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil { // plain structs of texts and numbers
-		panic(err)
-	}
-	return b
-}
+func (s *RowSpec) Encode() []byte { return elements.MustJSON(s) }
 
 // Columns returns the columns to read: the features, then count, label, weight, split column, time, key, contents and the
 // probabilities of the classes, except those that are not set.

@@ -237,17 +237,3 @@ func readEach(ctx context.Context, urls []string, f func(i int, b []byte) error)
 	}
 	return p.wait()
 }
-
-// Carry prepares an error for a runner, which only keeps the text of an error. If err is a
-// dataset.DataError, the text is its machine-readable line, for dataset.ParseError.
-func Carry(err error) error {
-	var e *dataset.DataError
-	if !errors.As(err, &e) {
-		return err
-	}
-	line, failed := e.MarshalText()
-	if failed != nil {
-		return err
-	}
-	return errors.New(string(line))
-}

@@ -3,17 +3,17 @@ package jobs
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"sync"
 
+	"github.com/espalier-ml/espalier/transforms/elements"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // SummariseConfig holds the columns to summarise and the precision of the summaries.
@@ -207,7 +207,7 @@ func (f *summariser) end(ctx context.Context, emit func(int64, []byte)) error {
 	for i := range f.workers {
 		stats.Add(&f.workers[i].stats)
 	}
-	emit(statsKey, MustJSON(stats))
+	emit(statsKey, elements.MustJSON(stats))
 	// Workers encode the summaries. Only this goroutine may call emit.
 	columns := f.Columns(len(f.spec.Features))
 	encoded := make([][]byte, (columns+summaryBlock-1)/summaryBlock)
@@ -295,39 +295,11 @@ func (f *summariser) encode(from, to int) ([]byte, error) {
 			}
 		}
 		var err error
-		if b, one, err = appendSummary(b, one, sum); err != nil {
+		if b, one, err = elements.AppendSummary(b, one, sum); err != nil {
 			return nil, err
 		}
 	}
 	return b, nil
-}
-
-// AppendSummary appends the length and the bytes of a summary. A nil summary has length 0.
-func AppendSummary(b []byte, s *binning.Summary) ([]byte, error) {
-	b, _, err := appendSummary(b, nil, s)
-	return b, err
-}
-
-// appendSummary is AppendSummary with reused memory.
-func appendSummary(b, scratch []byte, s *binning.Summary) (appended, reuse []byte, err error) {
-	if s == nil {
-		return wire.Writer(b).Length(0), scratch, nil
-	}
-	one, err := s.AppendBinary(scratch[:0])
-	return wire.Writer(b).Bytes(one), one, err
-}
-
-// ErrSummaries is the error for a value that is not a block of summaries.
-var ErrSummaries = errors.New("not a block of summaries")
-
-// CutSummary returns the bytes of the first summary of a block, and the remainder of the block. A
-// nil summary has no bytes.
-func CutSummary(b []byte) (one, rest []byte, err error) {
-	r := wire.Reader{Rest: b}
-	if one = r.Bytes(); r.Bad {
-		return nil, nil, ErrSummaries
-	}
-	return one, r.Rest, nil
 }
 
 // summaryMerger merges the summaries of one block of columns.
@@ -357,16 +329,16 @@ func mergeStats(list [][]byte) ([]byte, error) {
 		}
 		sum.Add(&one)
 	}
-	return MustJSON(sum), nil
+	return elements.MustJSON(sum), nil
 }
 
 // mergeSummaries merges blocks of summaries, column by column.
 func mergeSummaries(list [][]byte) ([]byte, error) {
-	var merged []byte
+	var merged, scratch []byte
 	for len(list[0]) > 0 {
 		var sum *binning.Summary
 		for i := range list {
-			one, rest, err := CutSummary(list[i])
+			one, rest, err := elements.CutSummary(list[i])
 			if err != nil {
 				return nil, err
 			}
@@ -385,7 +357,7 @@ func mergeSummaries(list [][]byte) ([]byte, error) {
 			}
 		}
 		var err error
-		if merged, err = AppendSummary(merged, sum); err != nil {
+		if merged, scratch, err = elements.AppendSummary(merged, scratch, sum); err != nil {
 			return nil, err
 		}
 	}
@@ -413,7 +385,7 @@ func ReadSummaries(ctx context.Context, out string, columns int) (*RowStats, [][
 				return nil, nil, err
 			}
 		}
-		if encoded[i], b, err = CutSummary(b); err != nil {
+		if encoded[i], b, err = elements.CutSummary(b); err != nil {
 			return nil, nil, err
 		}
 	}
