@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from . import checks
 from .features import Feature
 from .leafmodel import Boosters, LeafModel, LeafModels, Term
 from .predictions import Booleans, Floats, Integers
@@ -58,32 +58,21 @@ class Document:
 
 
 def decode(encoded: bytes) -> Document:
-    """Reads a tree.json. Raises ValueError if it is not one, or damaged."""
-    try:
-        return _document(json.loads(encoded))
-    except (AttributeError, IndexError, KeyError, StopIteration, TypeError) as error:
-        raise ValueError(f"{type(error).__name__}: {error}") from error
-
-
-def _document(document: dict[str, Any]) -> Document:
-    name, version = document.get("format"), document.get("version")
-    if name != "espalier/tree" or version not in (1, 2, 3, 4):
-        raise ValueError(f'format {name!r} version {version}: want "espalier/tree" version 1 to 4')
+    """Reads a tree.json. Raises ValueError if it is not one, or damaged: see checks.read."""
+    content = checks.read(encoded)
+    document = content.document
     label, nodes = document["label"], document["nodes"]
     decoder = _Decoder(document)
-    tests = [decoder.test(number, node, len(nodes)) for number, node in enumerate(nodes)]
-    prices = np.array([_billed(node["test"]) if "test" in node else 0 for node in nodes], dtype=float)
-    depths, costs = np.zeros(len(nodes), dtype=np.int64), np.zeros(len(nodes))
-    presence = np.array([decoder.presence(node) for node in nodes])
-    _check_presence(document, tests, presence, prices)
-    for at, node in enumerate(nodes):
-        for branch in node.get("branches", ()):
-            depths[branch["child"]] = depths[at] + (not presence[at])
-            costs[branch["child"]] = costs[at] + prices[at]
+    tests = [decoder.test(node) for node in nodes]
+    costs = [0.0] * len(nodes)
+    for at, parent in enumerate(content.parents[1:], 1):
+        costs[at] = costs[parent] + content.prices[parent]
     numbers = {name: k for k, name in enumerate(label["classes"])}
     factors = _factors(document) if "priors" in label else None
     models = {at: decoder.model(node["model"]) for at, node in enumerate(nodes) if "model" in node}
     boosters = decoder.boosters(document.get("boosters", ()))
+    presence = np.array(content.presence, dtype=bool)
+    depths = np.array(content.depths, dtype=np.int64)
     return Document(
         label=label["column"],
         classes=np.array(label["classes"]),
@@ -92,12 +81,12 @@ def _document(document: dict[str, Any]) -> Document:
         tests=tests,
         splits=Splits(tests),
         presence=presence,
-        prices=prices,
+        prices=np.array(content.prices),
         depths=depths,
-        costs=costs,
+        costs=np.array(costs),
         predicted=np.array([numbers[node["class"]] for node in nodes], dtype=np.int64),
-        probabilities=np.array([node["probabilities"] for node in nodes], dtype=float),
-        at_least=lower_bounds(nodes, depths, presence, len(decoder.features), factors),
+        probabilities=content.probabilities,
+        at_least=lower_bounds(content, depths, presence, len(decoder.features), factors),
         models=LeafModels(models, boosters, len(nodes)) if models else None,
         factors=factors,
         error_costs=np.array(label["error_costs"], dtype=float) if "error_costs" in label else None,
@@ -107,46 +96,21 @@ def _document(document: dict[str, Any]) -> Document:
 
 def _threshold(label: dict[str, Any], numbers: dict[str, int]) -> tuple[int, float] | None:
     decision = label.get("decision", {})
-    if "threshold" not in decision:
+    if not decision.get("threshold"):
         return None
     return numbers[decision["positive"]], float(decision["threshold"])
-
-
-def _check_presence(document: dict[str, Any], tests: list[Split | None], presence: Booleans, prices: Floats) -> None:
-    """Checks absent, and that presence tests are free and lead to a leaf, and to another test of their feature."""
-    for feature in document["features"]:
-        absent = feature.get("absent")
-        if absent not in (None, "", "unordered"):
-            raise ValueError(f'feature {feature["name"]!r}: absent {absent!r}: want "unordered" or none')
-    for at, (node, test) in enumerate(zip(document["nodes"], tests)):
-        if test is None or not presence[at]:
-            continue
-        what = f"node {at}: the test for missing values of {node['test']['feature']!r}, which is unordered,"
-        if prices[at] != 0:
-            raise ValueError(f"{what} is billed at {prices[at]}: want 0")
-        keys = "missing", "not_missing", "another branch"
-        branches = [(bool(b["when"].get(key)), bool(b.get("missing"))) for key, b in zip(keys, node["branches"])]
-        if branches != [(True, True), (True, False)]:
-            raise ValueError(f"{what} has other branches than one of missing values, then one of other values")
-        below = tests[test.no]
-        if tests[test.missing] or not below or below.feature != test.feature or presence[test.no]:
-            raise ValueError(f"{what} leads to other nodes than a leaf and another test of the feature")
-
-
-def _billed(test: dict[str, Any]) -> float:
-    return float(test.get("billed", test["cost"]))
 
 
 def _factors(document: dict[str, Any]) -> Floats:
     """Returns each class's prior over its share of the training weight; 0 without training rows."""
     root = document["nodes"][0]
     counts = root["raw_class_weights"]
-    if document["algorithm"]["leaf_estimate"] == "majority":
+    if document["algorithm"].get("leaf_estimate") == "majority":
         counts = root.get("majority_class_weights", root["class_weights"])
     weights = np.array(counts, dtype=float)
     priors = np.array(document["label"]["priors"], dtype=float)
     factors = np.zeros(len(priors))
-    np.divide(priors, weights / weights.sum(), out=factors, where=weights > 0)
+    np.divide(priors, weights / max(1, weights.sum()), out=factors, where=weights > 0)
     return factors
 
 
@@ -158,59 +122,43 @@ class _Decoder:
         self.features = tuple(Feature(f) for f in document["features"] if f["name"] in tested)
         self.positions = {feature.name: i for i, feature in enumerate(self.features)}
 
-    def test(self, number: int, node: dict[str, Any], nodes: int) -> Split | None:
+    def test(self, node: dict[str, Any]) -> Split | None:
         """Returns the test of a node; None if it is a leaf."""
-        if node["id"] != number:
-            raise ValueError(f"node {number} has the id {node['id']}")
         if "test" not in node:
             return None
-        branches = node["branches"]
-        children = [branch["child"] for branch in branches]
-        if not all(number < child < nodes for child in children):
-            raise ValueError(f"node {number}: the children {children}: want later nodes")
+        kind, branches = node["test"]["kind"], node["branches"]
         feature = self.positions[node["test"]["feature"]]
-        missing = next(branch["child"] for branch in branches if branch.get("missing"))
-        if node["test"]["kind"] != "multiway":
-            if node["test"]["kind"] == "in":
-                return self.members(feature, missing, branches)
-            low, high = self.bounds(feature, branches[0]["when"])
-            return Split(feature, missing, yes=children[0], no=children[1], low=low, high=high)
-        cases = {
-            int(self.bounds(feature, branch["when"])[0]): branch["child"]
-            for branch in branches
-            if "missing" not in branch["when"]
-        }
-        other = next(branch["child"] for branch in branches if branch.get("other"))
-        return Split(feature, missing, no=other, cases=cases)
+        codes = self.features[feature].codes
+        if kind == "multiway":
+            missing = next(branch["child"] for branch in branches if branch.get("missing"))
+            other = next(branch["child"] for branch in branches if branch.get("other"))
+            cases = {}
+            for branch in branches:
+                if branch["when"].get("other") and not branch["when"].get("missing"):
+                    cases[len(codes)] = branch["child"]
+                elif not branch["when"].get("missing"):
+                    cases[int(codes[branch["when"]["in"][0]])] = branch["child"]
+            return Split(feature, missing, no=other, cases=cases)
+        yes, no = branches[0]["child"], branches[1]["child"]
+        when = branches[0]["when"]
+        if kind == "in":  # the cases are the values that take another branch than unlisted ones
+            members = {int(codes[value]) for value in when["in"]}
+            if branches[0].get("other"):
+                return Split(feature, no, no=yes, cases=dict.fromkeys(set(range(len(codes))) - members, no))
+            return Split(feature, no, no=no, cases=dict.fromkeys(members, yes))
+        if kind == "missing":
+            return Split(feature, yes, yes, no)
+        if kind == "other":
+            return Split(feature, no, yes, no, low=self.features[feature].unlisted)
+        if kind == "equals":
+            return Split(feature, no, yes, no, *self.value(feature, when["in"][0]))
+        high = when.get("lt", math.nan) if kind == "bin" else math.nan
+        return Split(feature, no, yes, no, low=float(when.get("ge", -math.inf)), high=float(high))
 
-    def presence(self, node: dict[str, Any]) -> bool:
-        """Reports whether a node is the test for missing values of a feature whose absent values nobody ordered."""
-        test = node.get("test")
-        return (
-            test is not None and test["kind"] == "missing" and self.features[self.positions[test["feature"]]].unordered
-        )
-
-    def members(self, feature: int, missing: int, branches: list[dict[str, Any]]) -> Split:
-        """Returns a test for a set of values: its cases are the values that take another branch than unlisted ones."""
-        yes, no = (branch["child"] for branch in branches)
-        codes = {value: code for code, value in enumerate(self.features[feature].values)}
-        members = {codes[value] for value in branches[0]["when"]["in"]}
-        if branches[0].get("other"):
-            return Split(feature, missing, no=yes, cases=dict.fromkeys(set(codes.values()) - members, no))
-        return Split(feature, missing, no=no, cases=dict.fromkeys(members, yes))
-
-    def bounds(self, feature: int, when: dict[str, Any]) -> tuple[float, float]:
-        """Returns the bounds of a branch's condition, as Split has them."""
-        if "in" in when:
-            code = float(self.features[feature].values.index(when["in"][0]))
-            return code, code + 1
-        if "other" in when:
-            return self.features[feature].unlisted, math.nan
-        if "missing" in when:
-            return math.nan, math.nan
-        if "ge" in when or "lt" in when or "not_missing" in when:
-            return float(when.get("ge", -math.inf)), float(when.get("lt", math.nan))
-        raise ValueError(f"feature {self.features[feature].name!r}: the condition {when} is not known")
+    def value(self, feature: int, value: str) -> tuple[float, float]:
+        """Returns the bounds of a listed value, as Split has them."""
+        code = self.features[feature].codes[value]
+        return code, code + 1
 
     def boosters(self, boosters: Sequence[list[list[dict[str, Any]]]]) -> Boosters:
         """Returns all boosters."""
@@ -225,18 +173,16 @@ class _Decoder:
         """Returns the nodes of a tree of a booster: its splits, then its leaves. root is its first position."""
         nodes: list[Split | Floats] = []
         leaves: list[Split | Floats] = []
-        for number, split in enumerate(splits):
+        for split in splits:
             sides = {}
             for side in ("yes", "no"):
                 to = split[side]
                 if isinstance(to, list):
                     leaves.append(np.array(to, dtype=float))
                     to = len(splits) + len(leaves) - 1
-                elif not number < to < len(splits):
-                    raise ValueError(f"split {number} of a booster leads to {to}: want a later split")
                 sides[side] = root + to
             feature = self.positions[split["feature"]]
-            low, high = self.bounds(feature, {"in": [split["is"]]} if "is" in split else {"ge": split["ge"]})
+            low, high = self.value(feature, split["is"]) if "is" in split else (float(split["ge"]), math.nan)
             missing = sides["yes" if split.get("missing") else "no"]
             nodes.append(Split(feature, missing, sides["yes"], sides["no"], low, high))
         return nodes + leaves

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from .checks import Content
 from .predictions import Booleans, Floats, Integers
 
 _SURPLUS = 0.05
@@ -16,16 +16,16 @@ _STEPS, _UNITS = 50, 1e6
 
 
 def lower_bounds(
-    nodes: Sequence[dict[str, Any]], depths: Integers, presence: Booleans, features: int, factors: Floats | None
+    content: Content, depths: Integers, presence: Booleans, features: int, factors: Floats | None
 ) -> Floats:
     """Returns for each node a lower bound on the probability of its most probable class on new rows.
 
     The shares of training rows are too high for this, because the tests were chosen among many by the
     same rows. The bound is Chernoff's, for all nodes that branches on the features lead to.
     """
+    nodes: list[dict[str, Any]] = content.document["nodes"]
     rows = np.array([node["rows"] for node in nodes], dtype=float)
-    weights = np.array([node["raw_class_weights"] for node in nodes], dtype=float)
-    probabilities = np.array([node["probabilities"] for node in nodes], dtype=float)
+    weights, probabilities = content.weights, content.probabilities
     leading = probabilities.argmax(axis=1)
     each = np.arange(len(nodes))
     total = weights.sum(axis=1)

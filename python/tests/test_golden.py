@@ -19,12 +19,12 @@ def value(spelled: Any) -> Any:
     return float(spelled["number"]) if isinstance(spelled, dict) else spelled
 
 
-def golden(name: str) -> tuple[Tree, list[dict[str, Any]], list[Prediction]]:
+def golden(name: str, folder: pathlib.Path = GOLDEN) -> tuple[Tree, list[dict[str, Any]], list[Prediction]]:
     """Returns a tree, rows and their predictions."""
-    document = json.loads((GOLDEN / f"{name}.rows.json").read_text())
+    tree = Tree.load(str(folder / f"{name}.tree.json"))
+    document = json.loads((folder / f"{name}.rows.json").read_text())
     rows = [dict(zip(document["features"], map(value, row["values"]))) for row in document["rows"]]
-    features = json.loads((GOLDEN / f"{name}.tree.json").read_text())["features"]
-    for moment in [feature["name"] for feature in features if "unit" in feature]:
+    for moment in [feature.name for feature in tree.document.features if feature.unit]:
         for row in rows:  # counts, which are numbers of numpy
             row[moment] = None if row[moment] is None else np.float64(row[moment])
     want = [
@@ -37,7 +37,7 @@ def golden(name: str) -> tuple[Tree, list[dict[str, Any]], list[Prediction]]:
         )
         for row in document["rows"]
     ]
-    return Tree.load(str(GOLDEN / f"{name}.tree.json")), rows, want
+    return tree, rows, want
 
 
 def test_trees() -> None:

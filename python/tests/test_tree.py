@@ -28,12 +28,17 @@ def node(number: int, test: dict[str, Any] | None = None, *branches: dict[str, A
     """Returns a node whose probabilities and class follow from its number."""
     p = number / 10
     inner = {"test": {"cost": 1} | test, "branches": list(branches)} if test else {}
-    counts = {"rows": 10, "raw_class_weights": [number, 10 - number]}
+    weights = [number, 10 - number]
+    counts = {"rows": 10, "class_weights": weights, "raw_class_weights": weights}
     return {"id": number, "class": "b" if p < 0.5 else "a", "probabilities": [p, 1 - p]} | counts | inner
 
 
 def document(features: list[dict[str, Any]], nodes: list[dict[str, Any]]) -> dict[str, Any]:
+    """Returns a tree.json; the numbers that tests compare with are the cuts of their features."""
     label = {"column": "y", "classes": ["a", "b"]}
+    for one in features:
+        branches = [b for n in nodes if n.get("test", {}).get("feature") == one["name"] for b in n["branches"]]
+        one["cuts"] = sorted({b["when"]["ge"] for b in branches if "ge" in b["when"]})
     return {
         "format": "espalier/tree",
         "version": 1,
@@ -50,8 +55,11 @@ def tree_of(features: list[dict[str, Any]], nodes: list[dict[str, Any]]) -> Tree
 
 def stump(of: dict[str, Any], when: dict[str, Any]) -> Tree:
     """Returns a tree of one test: node 1 if the condition holds, node 2 otherwise or without a value."""
-    branches = {"when": when, "child": 1}, {"when": {}, "child": 2, "missing": True}
-    return tree_of([of], [node(0, {"feature": of["name"], "kind": "any"}, *branches), node(1), node(2)])
+    ((name, value),) = when.items()
+    kind, negated = {"ge": ("threshold", "lt"), "in": ("equals", "not_in"), "other": ("other", "not_other")}[name]
+    yes: dict[str, Any] = {"when": when, "child": 1, "other": name == "other"}
+    no: dict[str, Any] = {"when": {negated: value}, "child": 2, "missing": True, "other": name == "in"}
+    return tree_of([of], [node(0, {"feature": of["name"], "kind": kind}, yes, no), node(1), node(2)])
 
 
 @pytest.mark.parametrize(
@@ -191,10 +199,10 @@ def test_leaf_alone() -> None:
     ("change", "message"),
     [
         ({"version": 5}, "version 5"),
-        ({"format": "other"}, "format 'other'"),
-        ({"nodes": [{"id": 0}]}, "KeyError: 'class'"),
-        ({"features": []}, "KeyError: 'x'"),
-        ({"label": {"column": "y", "classes": ["a"]}}, "KeyError: 'b'"),
+        ({"format": "other"}, "format: \"other\""),
+        ({"nodes": [{"id": 0}]}, "node 0: class_weights of 0 classes: want 2"),
+        ({"features": []}, "node 0: feature 'x': want one of the features"),
+        ({"label": {"column": "y", "classes": ["a"]}}, "node 0: class_weights of 2 classes: want 1"),
     ],
 )
 def test_damaged(change: dict[str, Any], message: str) -> None:
@@ -282,6 +290,7 @@ def test_lower_bounds() -> None:
             for one in content["nodes"]:
                 p = np.array(one["probabilities"]) * priors * root.sum() / root
                 one["probabilities"] = (p / p.sum()).tolist()
+                one["class"] = content["label"]["classes"][p.argmax()]
         assert Tree(json.dumps(content).encode()).document.at_least.tolist() == bounds, name
 
 
@@ -321,8 +330,9 @@ def test_unordered() -> None:
         assert inquiry.next() is None and inquiry.path == path and inquiry.paid == paid
 
 
-_LEADS = "'(lab|scan)', which is unordered, leads to other nodes than a leaf and another test of the feature"
-_BRANCHES = "'lab', which is unordered, has other branches than one of missing values, then one of other values"
+_LEADS = "node 0: .*'(lab|scan)', which is unordered, leads to other nodes than a leaf and another test of the feature"
+_BRANCH = "node 0: missing or unlisted values of 'lab' take no branch, several or the wrong one"
+_CONDITION = "node 0: the condition .* does not fit a test of kind missing on 'lab'"
 
 
 @pytest.mark.parametrize(
@@ -330,21 +340,19 @@ _BRANCHES = "'lab', which is unordered, has other branches than one of missing v
     [
         ("nodes 0 test cost", 60, "node 0: .* of 'lab', which is unordered, is billed at 60.0: want 0"),
         ("nodes 4 test billed", 60, "node 4: .* of 'scan', which is unordered, is billed at 60.0: want 0"),
-        ("features 0 absent", "value", "feature 'lab': absent 'value': want \"unordered\" or none"),
-        ("features 1 absent", "Unordered", "feature 'scan': absent 'Unordered': want"),
-        ("features 2 absent", "value", "feature 'age': absent 'value': want"),  # no node tests it
-        ("nodes 0 branches * child", (2, 1), f"node 0: .*{_LEADS}"),
-        ("nodes 0 branches 0 child", 4, f"node 0: .*{_LEADS}"),
-        ("nodes 0 branches 1 child", 3, f"node 0: .*{_LEADS}"),  # a leaf
-        ("nodes 0 branches 1 child", 4, f"node 0: .*{_LEADS}"),  # the presence test of another feature
-        ("nodes 0 test feature", "scan", f"node 0: .*{_LEADS}"),
-        ("nodes 4 test feature", "lab", f"node 4: .*{_LEADS}"),
-        ("nodes 4 branches 1 child", 8, f"node 4: .*{_LEADS}"),  # a leaf
-        ("nodes 0 branches * missing", (False, True), f"node 0: .*{_BRANCHES}"),
-        ("nodes 0 branches", unordered()["nodes"][0]["branches"] * 2, f"node 0: .*{_BRANCHES}"),
-        ("nodes 0 branches * missing", (True, True), f"node 0: .*{_BRANCHES}"),
-        ("nodes 0 branches * when", ({"not_missing": True}, {"missing": True}), f"node 0: .*{_BRANCHES}"),
-        ("nodes 0 branches", unordered()["nodes"][0]["branches"][::-1], f"node 0: .*{_BRANCHES}"),
+        ("features 0 absent", "value", "feature 'lab': absent: \"value\": want \"unordered\" or none"),
+        ("features 1 absent", "Unordered", "feature 'scan': absent: \"Unordered\": want"),
+        ("features 2 absent", "value", "feature 'age': absent: \"value\": want"),  # no node tests it
+        ("nodes 0 branches * child", (2, 1), _LEADS),
+        ("nodes 0 branches 0 child", 4, "node 4 has 2 parents: want 1"),
+        ("nodes 0 branches 1 child", 3, "node 3 has 2 parents: want 1"),
+        ("nodes 0 test feature", "scan", _LEADS),
+        ("nodes 4 test feature", "lab", _LEADS.replace("node 0", "node 4")),
+        ("nodes 0 branches * missing", (False, True), _BRANCH),
+        ("nodes 0 branches", unordered()["nodes"][0]["branches"] * 2, "node 0: 4 branches: want 2"),
+        ("nodes 0 branches * missing", (True, True), _BRANCH),
+        ("nodes 0 branches * when", ({"not_missing": True}, {"missing": True}), _CONDITION),
+        ("nodes 0 branches", unordered()["nodes"][0]["branches"][::-1], _CONDITION),
     ],
 )
 def test_unordered_damaged(path: str, value: Any, message: str) -> None:
@@ -368,10 +376,10 @@ def test_unordered_damaged(path: str, value: Any, message: str) -> None:
 def test_unordered_twice() -> None:
     """A presence test does not lead to another one of its feature."""
     damaged = unordered()
-    damaged["nodes"][4]["test"]["feature"] = "lab"
-    damaged["nodes"][0]["branches"][1]["child"] = 4
-    damaged["nodes"][6]["test"]["feature"] = "lab"
-    with pytest.raises(ValueError, match=f"node 0: .*{_LEADS}"):
+    top, below = damaged["nodes"][0], damaged["nodes"][2]
+    below["test"] = top["test"]
+    below["branches"] = [old | {"child": new["child"]} for old, new in zip(top["branches"], below["branches"])]
+    with pytest.raises(ValueError, match=_LEADS):
         Tree(json.dumps(damaged).encode())
 
 
@@ -382,6 +390,7 @@ def test_unordered_sound() -> None:
     for absent in ("", None, "unordered"):
         sound["features"][2]["absent"] = absent
         assert Tree(json.dumps(sound).encode()).cost([{"lab": 1}])[0] == 30
+    sound["nodes"][0]["test"] |= {"cost": 0}
     for one in sound["features"]:
         del one["absent"]
     assert not Tree(json.dumps(sound).encode()).document.presence.any()
