@@ -49,7 +49,7 @@ func (l *Label) Decide(probabilities []float64) int {
 // the order of the probabilities. Without probabilities above 0 it is class 0.
 func mostProbable(probabilities []float64) (best int, most uint64) {
 	for k, p := range probabilities {
-		if b := math.Float64bits(p); b > most { // without a branch
+		if b := math.Float64bits(p + 0); b > most { // without a branch, and without -0
 			best = k
 			most = b
 		}

@@ -21,6 +21,7 @@ func TestDecide(t *testing.T) {
 	}{
 		{nil, []float64{.2, .5, .3}, 1},
 		{nil, []float64{.4, .4, .2}, 0},                                            // a tie
+		{nil, []float64{math.Copysign(0, -1), 1, 0}, 1},                            // -0 is not above 1
 		{[][]float64{{0, 1, 1}, {1, 0, 1}, {1, 1, 0}}, []float64{.2, .5, .3}, 1},   // as without costs
 		{[][]float64{{0, 1, 1}, {1, 0, 1}, {1, 1, 0}}, []float64{.1, .45, .45}, 1}, // a tie
 		{[][]float64{{0, 1}, {5, 0}}, []float64{.8, .2}, 1},                        // 1 against 0.8

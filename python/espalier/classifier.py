@@ -33,6 +33,9 @@ from .tree import Tree
 _SEEDS = 2**31 - 1
 _FOLDED = 50_000  # rows up to which folds choose the tree by default
 _DRAWN = 4  # tests on a path that a notebook shows
+_BUDGETS = ("max_expected_cost", "max_cost", "max_tests", "max_leaves", "max_depth")
+_BY_CLASS = ("class_weights", "priors", "error_costs", "positive", "min_sensitivity", "min_specificity", "min_precision")
+_OWN = {"input", "label", "output", "weight", "count", "group", "overwrite", "resume", "dry_run", "config"}
 
 
 class FrontierTree(NamedTuple):
@@ -77,8 +80,8 @@ class EspalierClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     positive : class
         The class of interest: the rarer of two if it is absent.
     max_expected_cost, max_cost, max_tests, max_leaves, max_depth : numbers
-        Budgets: the cost of a row on average, of the most expensive path, the tests that a row pays for,
-        the leaves, and the tests of the longest path.
+        Budgets, above 0: the cost of a row on average, of the most expensive path, the tests that a row
+        pays for, the leaves, and the tests of the longest path.
     min_sensitivity, min_specificity, min_precision : mappings
         {"ill": 0.95}: shares that the tree keeps on new rows, with the confidence of the parameter
         confidence; a threshold on the probability of the class is chosen for them.
@@ -171,8 +174,7 @@ class EspalierClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if y is None:
             raise ValueError("This EspalierClassifier requires y to be passed, but the target y is None.")
         name = getattr(y, "name", None)
-        y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True)
-        check_classification_targets(y)
+        y = _targets(y)
         rows = len(next(iter(columns.values())))
         check_consistent_length(np.empty(rows), y)
         self.classes_ = np.unique(y)
@@ -227,10 +229,13 @@ class EspalierClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         row is a mapping, or one row of what predict takes.
         """
-        if isinstance(row, Mapping):
+        check_is_fitted(self)
+        if isinstance(row, Mapping) or hasattr(row, "to_dict") and np.ndim(row) == 1:  # a row of pandas
             rows: Any = {name: [value] for name, value in row.items()}
         else:
             rows = self._columns([row] if np.ndim(row) == 1 else row)
+        if len(frames.Columns(rows)) != 1:
+            raise ValueError(f"{len(frames.Columns(rows))} rows: want one")
         with self._fitted_run() as run, frames.folder() as work:
             path = os.path.join(work, "row.parquet")
             frames.write(rows, path)
@@ -240,11 +245,14 @@ class EspalierClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Returns an estimator with another tree of frontier_, without training.
 
         The tree is the one of a number, or the best within demands, which are parameters such as
-        max_cost=20 or min_sensitivity={"ill": 0.95}. Raises ValueError if no tree keeps the demands.
+        max_cost=20; min_sensitivity={"ill": 0.95} and the like need a fit with a demand, or with
+        split="80/20/0". Demands become parameters of the estimator; a number does not, so a clone of it
+        trains and chooses anew. Raises ValueError if no tree keeps the demands.
         """
+        _check_budgets(demands)
         other: EspalierClassifier = clone(self).set_params(**demands)
         with self._fitted_run() as run:
-            chosen = run.select(number, **_program_names(demands))
+            chosen = run.select(number, **self._program_settings(demands))
         fitted = {name: value for name, value in vars(self).items() if name not in self.get_params(deep=False)}
         other.__dict__.update(fitted)
         other._take(chosen)
@@ -260,8 +268,8 @@ class EspalierClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with self._fitted_run() as run:
             return run.show(**settings)
 
-    def export(self, format: str, **settings: Any) -> Text:
-        """Returns the tree as source code, such as "python", "c" or "sql"."""
+    def export(self, format: str, **settings: Any) -> Text | bytes:
+        """Returns the tree as source code, such as "python" or "c"; bytes for "onnx"."""
         with self._fitted_run() as run:
             return run.export(format, **settings)
 
@@ -318,19 +326,32 @@ class EspalierClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             check_is_fitted(self)
         if issparse(X) or not frames.Columns.has(X):
             X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
-            return {f"x{at}": column for at, column in enumerate(X.T)}
-        validate_data(self, X, reset=reset, skip_check_array=True)
+            return dict(zip(self._names(X.shape[1], reset), X.T))
+        if isinstance(X, Mapping):
+            raise ValueError("X is a mapping: want an array or a frame")
         table = frames.Columns(X)
         if not table.names or not len(table):
             raise ValueError(f"Found a frame of shape ({len(table)}, {len(table.names)}): want rows and columns")
-        if all(isinstance(name, str) for name in table.names):
-            return {name: table[name] for name in table.names}
-        return {f"x{at}": X.iloc[:, at] for at in range(len(table.names))}
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        by_position = not all(isinstance(name, str) for name in table.names)
+        columns = [X.iloc[:, at] for at in range(len(table.names))] if by_position else [table[n] for n in table.names]
+        return dict(zip(self._names(len(columns), reset), columns))
+
+    def _names(self, columns: int, reset: bool) -> list[str]:
+        """Returns the names of the columns of fit, in their order; reset takes those that scikit-learn has noted."""
+        if reset:
+            given = getattr(self, "feature_names_in_", None)
+            self._column_names = [f"x{at}" for at in range(columns)] if given is None else [str(name) for name in given]
+        names: list[str] = self._column_names
+        return names
 
     def _settings(self, columns: Mapping[str, Any], rows: int) -> dict[str, Any]:
         """Returns the settings of the program."""
-        given = _program_names(self.get_params(deep=False))
+        given = self._program_settings(self.get_params(deep=False))
+        _check_budgets(given)
         further = given.pop("settings") or {}
+        if own := _OWN & further.keys():
+            raise ValueError(f"settings has {min(own)!r}, which is not for an estimator")
         if twice := [name for name in further if given.get(name) is not None]:
             raise ValueError(f"settings has {twice[0]!r}, which is also a parameter: want one of them")
         seed, _ = given.pop("random_state"), given.pop("n_jobs")
@@ -339,11 +360,28 @@ class EspalierClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(given["costs"], (Sequence, np.ndarray)) and not isinstance(given["costs"], str):
             if len(given["costs"]) != len(columns):
                 raise ValueError(f"costs has {len(given['costs'])} prices: want one for each of {len(columns)} columns")
-            given["costs"] = dict(zip(columns, given["costs"]))
+            given["costs"] = dict(zip(columns, np.asarray(given["costs"]).tolist()))
         if given["split"] is None and not {"split", "split_column", "split_time"} & further.keys():
             demands = any(given[name] is not None for name in ("min_sensitivity", "min_specificity", "min_precision"))
             given["split"] = "80/20/0" if demands else "100/0/0" if rows <= _FOLDED else "90/10/0"
         return {"report": "none", "certificate": "none", **given, **further}
+
+    def _program_settings(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns parameters by the names of settings, with the classes as the program spells them."""
+        names = {"selection": "select", "class_weight": "class_weights"}
+        classes = {label: text(label) for label in self.classes_.tolist()}  # True is 1, as in Python
+
+        def spelled(key: Any) -> Any:
+            return tuple(map(spelled, key)) if isinstance(key, tuple) else classes.get(key, key)
+
+        settings = {names.get(name, name): value for name, value in parameters.items()}
+        for name in _BY_CLASS:
+            value = settings.get(name)
+            if isinstance(value, Mapping):
+                settings[name] = {spelled(key): item for key, item in value.items()}
+            elif name == "positive" and value is not None:
+                settings[name] = spelled(value)
+        return settings
 
     def _processors(self) -> int | None:
         """Returns the number of processors for the program; None is all."""
@@ -353,16 +391,34 @@ class EspalierClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return int(effective_n_jobs(self.n_jobs))
 
 
-def _program_names(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns parameters by the names of settings."""
-    names = {"selection": "select", "class_weight": "class_weights"}
-    return {names.get(name, name): value for name, value in parameters.items()}
+def _check_budgets(parameters: Mapping[str, Any]) -> None:
+    """Refuses budgets of 0, which the program reads as no budget."""
+    for name in _BUDGETS:
+        if parameters.get(name) == 0:
+            raise ValueError(f"{name}=0: want a number above 0, or None for any")
+
+
+def _targets(y: Any) -> npt.NDArray[Any]:
+    """Returns the targets as an array of one type. Raises ValueError if some are missing, or of several types."""
+    kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if kind is not None and kind != object and not y.isna().any():  # whole numbers and booleans of pandas stay such
+        y = y.to_numpy(dtype=kind)
+    try:
+        y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True)
+        check_classification_targets(y)
+        np.unique(y)
+    except TypeError as error:
+        raise ValueError(f"y has missing labels, or labels of several types: {error}") from error
+    targets: npt.NDArray[Any] = y
+    return targets
 
 
 def _labels(y: npt.NDArray[Any]) -> Any:
-    """Returns labels as the program reads them: whole numbers, texts or booleans."""
+    """Returns labels as the program reads them: whole numbers, booleans or texts."""
     if y.dtype.kind == "f":
         return y.astype(np.int64)  # the type of the targets has been checked
+    if y.dtype.kind in "mM":
+        return [text(label) for label in y]
     return y.tolist() if y.dtype.kind == "O" else y
 
 

@@ -11,12 +11,14 @@ import datetime
 import math
 import operator
 import re
+import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .predictions import Floats
+from .program import callers_level
 
 _DATE = r"(\d{4})-(\d\d?)-(\d\d?)"
 _CLOCK = r"(\d\d?):(\d\d)(?::(\d\d)(?:\.(\d+))?)?"
@@ -33,6 +35,7 @@ _MOMENTS = {
     }.items()
 }
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)
+_CLOCKS = "datetime", "timestamp"  # types of columns of points in time, by pandas and polars, and by Arrow
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 _DAY = 24 * 60 * 60 * 1_000_000  # microseconds
@@ -152,6 +155,11 @@ class Feature:
             self._check_zone()
             if hasattr(getattr(column, "dt", None), "tz_convert"):  # the others convert to UTC by to_numpy
                 column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+        elif self.unit == "timestamp" and not self.local and any(str(kind).lower().startswith(name) for name in _CLOCKS):
+            warnings.warn(
+                f"feature {self.name!r}: timestamps without a time zone are read as UTC, as those of the training rows had one",
+                stacklevel=callers_level(),
+            )
         if hasattr(column, "to_numpy"):
             return np.asarray(column.to_numpy())
         values = list(column)

@@ -17,8 +17,14 @@ class Columns:
         self._rows = rows
         names = getattr(rows, "column_names", None)  # Arrow
         if names is None:
+            if not self.has(rows) or hasattr(rows, "collect"):  # not yet a frame of polars
+                raise TypeError(f"rows of type {type(rows).__name__}: want a frame, an Arrow table or a mapping of columns")
             names = rows.keys() if isinstance(rows, Mapping) else rows.columns
         self.names = list(names)
+        twice = [name for at, name in enumerate(self.names) if name in self.names[:at]]
+        if twice or "" in self.names:
+            problem = f"two columns are called {twice[0]!r}" if twice else "a column has an empty name"
+            raise ValueError(f"{problem}: want a name for each column")
 
     @staticmethod
     def has(rows: Any) -> bool:
@@ -60,14 +66,15 @@ def like(rows: Any, columns: Mapping[str, Any]) -> Any:
 def table(rows: Any) -> Any:
     """Returns rows as an Arrow table, without the index of pandas.
 
-    Raises ImportError without pyarrow, and ValueError if a column has values of several types.
+    Raises ImportError without pyarrow, TypeError for other rows, and ValueError if a column has values of
+    several types, or no name of its own.
     """
     import pyarrow
 
     if isinstance(rows, pyarrow.Table):
         return rows
     columns = Columns(rows)
-    return pyarrow.table({name: _array(name, columns[name]) for name in columns.names})
+    return pyarrow.table({str(name): _array(str(name), columns[name]) for name in columns.names})
 
 
 def _array(name: str, column: Any) -> Any:
@@ -75,13 +82,17 @@ def _array(name: str, column: Any) -> Any:
     import pyarrow
 
     if isinstance(column, (pyarrow.Array, pyarrow.ChunkedArray)):
-        return column
-    if hasattr(column, "to_arrow"):  # polars
-        return column.to_arrow()
-    try:
-        return pyarrow.array(column, from_pandas=True)
-    except (pyarrow.ArrowException, OverflowError) as error:
-        raise ValueError(f"the column {name!r}: {error}") from error
+        array: Any = column
+    elif hasattr(column, "to_arrow"):  # polars
+        array = column.to_arrow()
+    else:
+        try:
+            array = pyarrow.array(column, from_pandas=True)
+        except (pyarrow.ArrowException, OverflowError) as error:
+            raise ValueError(f"the column {name!r}: {error}") from error
+    if pyarrow.types.is_duration(array.type) or isinstance(array.type, pyarrow.BaseExtensionType):
+        raise ValueError(f"the column {name!r} is of the type {array.type}: want numbers, texts, booleans or points in time")
+    return array
 
 
 @contextmanager

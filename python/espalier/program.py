@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _WARNING = "warning: "
+_FLAG = re.compile(r"(?<![\w-])--(?=([a-z]\w*))\1")  # settings have the names of flags
 
 class EspalierError(ValueError):
     """The program espalier has failed. The text is its message."""
@@ -92,10 +94,12 @@ def command(
         except BaseException:  # such as an interrupt in a notebook
             process.terminate()
             raise
+    said = _FLAG.sub(r"\1", message).splitlines()
     if process.returncode:
-        message = message.strip().removeprefix("espalier: ")
-        raise EspalierError(message or f"exit code {process.returncode}", process.returncode)
-    for line in message.splitlines():
+        lines = [line for line in said if not line.startswith(_WARNING)]
+        reason = "\n".join(lines).strip().removeprefix("espalier: ")
+        raise EspalierError(reason or f"exit code {process.returncode}", process.returncode)
+    for line in said:
         if line.startswith(_WARNING):
             warnings.warn(line.removeprefix(_WARNING), EspalierWarning, stacklevel=callers_level())
     return printed

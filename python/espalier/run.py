@@ -106,6 +106,8 @@ class Run:
         the folder of the new run; without it, the folder is temporary. Raises EspalierError if no tree
         keeps the demands, and IndexError without such a number.
         """
+        if number is None and not any(value is not None for value in demands.values()):
+            raise ValueError("want the number of a tree, or a demand such as max_cost=20")
         if number is not None and not 0 <= number < len(self.frontier):
             raise IndexError(f"tree {number}: want a number from 0 to {len(self.frontier) - 1}")
         return _new_run(
@@ -120,9 +122,16 @@ class Run:
         """Returns how far rows have moved from the training rows, as `espalier drift --json` does."""
         return dict(json.loads(self._call("drift", rows, json=True, **settings)))
 
-    def export(self, format: str, *, output: str | None = None, **settings: Any) -> Text:
-        """Returns the tree as source code, such as "python", "c" or "sql"; with output, it is written there."""
-        return Text(self._call("export", format=format, output=output, **settings))
+    def export(self, format: str, *, output: str | None = None, **settings: Any) -> Text | bytes:
+        """Returns the tree as source code, such as "python" or "c"; bytes for "onnx". With output, it is written there."""
+        if output is not None:
+            return Text(self._call("export", format=format, output=output, **settings))
+        with frames.folder() as work:
+            path = os.path.join(work, "model")
+            self._call("export", format=format, output=path, **settings)
+            with open(path, "rb") as file:
+                written = file.read()
+        return written if format == "onnx" else Text(written.decode())
 
     def _call(self, verb: str, rows: Any = None, **settings: Any) -> str:
         """Calls a verb, with the rows as its input. Raises EspalierError if it fails."""
@@ -180,7 +189,7 @@ def train(
     """
     return train_table(
         frames.table(rows),
-        {"label": label, "max_expected_cost": budget, "costs": costs, **settings},
+        {"label": str(label), "max_expected_cost": budget, "costs": costs, **settings},
         output,
         espalier,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .program import text
@@ -28,6 +28,11 @@ def flags(settings: Mapping[str, Any], folder: str) -> dict[str, Any]:
     and other values are as the program takes them, such as the path of a CSV of costs.
     """
     taken = {name: value for name, value in settings.items() if value is not None}
+    for name in ("costs", "groups", "error_costs", *_PAIRS):
+        if hasattr(taken.get(name), "to_dict"):  # a Series
+            taken[name] = taken[name].to_dict()
+        if not isinstance(taken.get(name, ""), (str, os.PathLike, Mapping)):
+            raise ValueError(f"{name}={taken[name]!r}: want a mapping, or the path of a CSV file")
     groups = taken.pop("groups", {})
     if groups or isinstance(taken.get("costs"), Mapping):
         lines = _prices(taken.get("costs", {}), groups)
@@ -39,26 +44,32 @@ def flags(settings: Mapping[str, Any], folder: str) -> dict[str, Any]:
         if name in _PAIRS:
             taken[name] = _written(path, [_PAIRS[name], *value.items()])
         elif name == "error_costs":
+            if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
+                raise ValueError(f"error_costs={value!r}: want costs by pairs (actual, predicted)")
             lines = [(actual, predicted, cost) for (actual, predicted), cost in value.items()]
             taken[name] = _written(path, [("actual", "predicted", "cost"), *lines])
         elif name == "monotone":
             taken[name] = [f"{text(key)}={int(sign):+d}" for key, sign in value.items() if sign]
         else:
-            taken[name] = [f"{text(key)}={text(item)}" for key, item in value.items()]
+            list_of = [f"{text(key)}={text(item)}" for key, item in value.items()]
+            taken[name] = list_of[0] if name.startswith("min_") and len(list_of) == 1 else list_of
     return taken
 
 
 def _prices(costs: Any, groups: Mapping[str, tuple[float, Iterable[str]]]) -> list[tuple[Any, ...]]:
     """Returns the lines of a list of prices."""
-    if not isinstance(costs, Mapping):
-        raise ValueError(f"costs={costs!r} beside groups: want a mapping from features to prices")
+    if not isinstance(costs, Mapping) or not isinstance(groups, Mapping):
+        raise ValueError("costs and groups: want a mapping from features to prices, and one from groups to prices and features")
     if any(isinstance(price, Mapping) for price in costs.values()):
         if groups or not all(isinstance(price, Mapping) for price in costs.values()):
             raise ValueError("costs has prices of values: want one for each value of each feature, and no groups")
         values = [(feature, value, cost) for feature, prices in costs.items() for value, cost in prices.items()]
         return [("feature", "value", "cost"), *values]
     group: dict[str, tuple[str, float]] = {}
-    for name, (price, features) in groups.items():
+    for name, priced in groups.items():
+        if not isinstance(priced, Sequence) or len(priced) != 2 or isinstance(priced[1], str):
+            raise ValueError(f"groups: {name!r} is {priced!r}: want a price and a list of features")
+        price, features = priced
         for feature in features:
             if feature in group:
                 raise ValueError(f"groups: the feature {feature!r} is in {group[feature][0]!r} and {name!r}: want one")

@@ -112,6 +112,8 @@ def test_select(credit: tuple[pd.DataFrame, pd.Series]) -> None:
     assert (wary.predict(x) == "bad").sum() > (model.predict(x) == "bad").sum()
     assert model.get_params() == EspalierClassifier(split="60/40/0").get_params()
     assert pickle.loads(pickle.dumps(cheap)).select(0).cost_ == 0
+    with pytest.raises(ValueError, match="want the number of a tree, or a demand"):
+        model.select()
     with pytest.raises(IndexError, match="tree 99: want a number from 0 to"):
         model.select(99)
     with pytest.raises(EspalierError, match="max_leavs"):
@@ -137,6 +139,7 @@ def test_questions(credit: tuple[pd.DataFrame, pd.Series]) -> None:
     assert model.plot().svg.startswith("<svg") and model.plot("frontier").svg.startswith("<svg")
     assert "<svg" in model._repr_mimebundle_()["text/html"]
     assert "<svg" not in EspalierClassifier()._repr_html_()
+    assert isinstance(model.export("onnx"), bytes)
     assert "def " in model.export("python") and "checking_status" in model.show()
     assert "show(figures=True)" in model.summary_ and "espalier" not in model.summary_
 
@@ -184,6 +187,74 @@ def test_frames(credit: tuple[pd.DataFrame, pd.Series]) -> None:
     array = EspalierClassifier(max_leaves=20).fit(x.to_numpy(object), y)
     assert (array.predict_proba(x.to_numpy(object)) == want).all()
     assert "feature_names_in_" not in vars(array)
+
+
+def test_arrays_and_frames_mixed() -> None:
+    """Columns have their places where there are no names, whatever names others have."""
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"x1": random.normal(size=200), "x0": random.integers(0, 9, 200), "b": random.normal(size=200)})
+    y = (frame["x1"] > 0) ^ (frame["x0"] > 4)
+    named = EspalierClassifier().fit(frame, y)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        assert (named.predict(frame.to_numpy()) == named.predict(frame)).all()
+    plain = EspalierClassifier().fit(frame.to_numpy(), y)
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        assert (plain.predict(frame) == plain.predict(frame.to_numpy())).all()
+    assert named.explain(frame.iloc[0]) == named.explain(frame.iloc[[0]]) == named.explain(frame.iloc[0].to_dict())
+    assert plain.explain(frame.iloc[0].to_list()) == plain.explain(frame.to_numpy()[:1])
+    with pytest.raises(ValueError, match="2 rows: want one"):
+        named.explain(frame.iloc[:2])
+
+
+@pytest.mark.filterwarnings("ignore::espalier.EspalierWarning")
+def test_unusual_labels() -> None:
+    x = pd.DataFrame({"a": [0, 1] * 100})
+    moments = np.array(["2020-01-01", "2021-01-01"], "M8[D]")[x["a"]]
+    for y in (moments, pd.Series(moments), pd.Series(x["a"] + 2**60, dtype="Int64"), pd.Series(x["a"] == 1, dtype="boolean")):
+        model = EspalierClassifier().fit(x, y)
+        assert (model.predict(x) == np.asarray(y)).all(), y.dtype
+    flags = x["a"] == 1
+    constant = pd.DataFrame({"a": [1.0] * 200})
+    assert EspalierClassifier(class_weight={0: 1, 1: 5}).fit(constant, flags).predict_proba(constant)[0, 1] > 0.8
+    for y in (["a", None] * 100, pd.Series(["a", None] * 100, dtype="string")):
+        with pytest.raises(ValueError, match="missing labels|NaN|missing values"):
+            EspalierClassifier().fit(x, y)
+    commas = np.array(["a,b", 'c"d'])[x["a"]]
+    demanding = EspalierClassifier(min_sensitivity={"a,b": 0.5}).fit(x, commas)
+    assert (demanding.predict(x) == commas).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "problem"),
+    [
+        ({"max_cost": 0}, "max_cost=0: want a number above 0"),
+        ({"costs": 3}, "costs=3: want a mapping"),
+        ({"error_costs": [[0, 1], [5, 0]]}, "error_costs=.*: want a mapping"),
+        ({"error_costs": {"a": 1}}, "want costs by pairs"),
+        ({"groups": {"g": ["a"]}}, "groups: 'g' is .*: want a price and a list"),
+        ({"settings": {"output": "x"}}, "settings has 'output'"),
+    ],
+)
+def test_unusual_parameters(parameters: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        EspalierClassifier(**parameters).fit([[0], [1]] * 50, [0, 1] * 50)
+
+
+def test_unusual_columns() -> None:
+    y = [0, 1] * 50
+    for frame, problem in (
+        (pd.DataFrame({"": y}), "a column has an empty name"),
+        (pd.DataFrame([y, y], index=["a", "a"]).T, "two columns are called 'a'"),
+        (pd.DataFrame({"a": pd.to_timedelta(y, unit="s")}), "the column 'a' is of the type duration"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            EspalierClassifier().fit(frame, y)
+    with pytest.raises(ValueError, match="X is a mapping"):
+        EspalierClassifier().fit({"a": y}, y)
+    moments = pd.DataFrame({"a": pd.to_datetime(["2020-01-01", "2021-01-01"] * 50, utc=True)})
+    model = EspalierClassifier().fit(moments, y)
+    with pytest.warns(UserWarning, match="without a time zone are read as UTC"):
+        assert model.score(moments["a"].dt.tz_localize(None).to_frame(), y) == 1
 
 
 def test_types_of_frames() -> None:

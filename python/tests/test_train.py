@@ -40,7 +40,7 @@ def test_train(data: Callable[[str], Any], espalier: str, tmp_path: pathlib.Path
     page = run._repr_html_()
     assert page.startswith("<iframe srcdoc=") and "<script" not in page  # it is escaped
     assert Run(output).tree.digest == run.tree.digest
-    with pytest.raises(EspalierError, match="finished run: choose another folder, or replace it with --overwrite"):
+    with pytest.raises(EspalierError, match="finished run: choose another folder, or replace it with overwrite"):
         train(frame, "class", output=output, espalier=espalier)
     train(frame, "class", output=output, espalier=espalier, overwrite=True, **QUICK)
     assert Run(output).frontier == []
@@ -67,7 +67,7 @@ def test_temporary(data: Callable[[str], Any], espalier: str, monkeypatch: pytes
 def test_errors(data: Callable[[str], Any], espalier: str, monkeypatch: pytest.MonkeyPatch) -> None:
     table = data("iris")
     with pytest.raises(
-        EspalierError, match='^--label: no input file has a column "klass"; did you mean'
+        EspalierError, match='^label: no input file has a column "klass"; did you mean'
     ) as caught:
         train(table, "klass", espalier=espalier)
     assert caught.value.exit_code == 2
