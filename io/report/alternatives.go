@@ -38,12 +38,12 @@ func (f *facts) alternatives() *table {
 	best := make(map[string]int) // by first feature
 	for i := range points {
 		p := &points[i]
-		if i >= len(f.Trees) || f.Trees[i] == nil || f.Trees[i].Nodes[0].Leaf() || p.ExpectedAUC() == nil || !f.Frontier.Limits.Allow(&p.Complexity, f.Trees[i].PaidTests()) ||
-			*p.ExpectedAUC() < area-lessAUC || p.ExpectedCost > float64(moreCost*own.ExpectedCost) {
+		if i >= len(f.Trees) || f.Trees[i] == nil || f.Trees[i].Nodes[0].Leaf() || p.AUCBeside(own) == nil || !f.Frontier.Limits.Allow(&p.Complexity, f.Trees[i].PaidTests()) ||
+			*p.AUCBeside(own) < area-lessAUC || p.ExpectedCost > float64(moreCost*own.ExpectedCost) {
 			continue
 		}
 		first := f.Trees[i].Features[f.Trees[i].Nodes[0].Test.Feature].Name
-		if at, ok := best[first]; !ok || *p.ExpectedAUC() > *points[at].ExpectedAUC() {
+		if at, ok := best[first]; !ok || *p.AUCBeside(own) > *points[at].AUCBeside(own) {
 			best[first] = i
 		}
 	}
@@ -56,14 +56,14 @@ func (f *facts) alternatives() *table {
 		return nil
 	}
 	slices.SortFunc(list, func(i, k int) int {
-		return cmp.Or(cmp.Compare(*points[k].ExpectedAUC(), *points[i].ExpectedAUC()), cmp.Compare(i, k))
+		return cmp.Or(cmp.Compare(*points[k].AUCBeside(own), *points[i].AUCBeside(own)), cmp.Compare(i, k))
 	})
 	t := textview.NewTable(textview.Column{Head: "first question", Left: true}, textview.Column{Head: "tree"}, textview.Column{Head: "cost"},
 		textview.Column{Head: "AUC"}, textview.Column{Head: "change"}, textview.Column{Head: "leaves"})
 	for _, i := range list[:min(len(list), maxAlternatives)] {
 		n := f.Trees[i].Question(0)
 		t.Add(textview.Condition(f.Trees[i], n, &n.Branches[0]), cmp.Or(strings.TrimLeft(textview.Number(points[i].Tree), "0"), "0"), short(points[i].ExpectedCost),
-			fmt.Sprintf("%.3f", *points[i].ExpectedAUC()), fmt.Sprintf("%+.3f", *points[i].ExpectedAUC()-area), strconv.Itoa(points[i].Leaves))
+			fmt.Sprintf("%.3f", *points[i].AUCBeside(own)), fmt.Sprintf("%+.3f", *points[i].AUCBeside(own)-area), strconv.Itoa(points[i].Leaves))
 	}
 	return newTable(t)
 }

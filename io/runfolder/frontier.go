@@ -99,7 +99,20 @@ type Merits struct {
 
 // ExpectedAUC returns the area by which the point may be selected, without its optimism: the area to
 // expect on new rows. It is nil if no rows define it.
-func (p *Point) ExpectedAUC() *float64 {
+func (p *Point) ExpectedAUC() *float64 { return p.less(p.Optimism) }
+
+// AUCBeside returns the area to compare with the ExpectedAUC of a chosen point, nil if no rows define it: the area by which
+// both compete, less the optimism of the chosen point. Each point's own optimism is an estimate with an error of its own,
+// by which points that competed would change places. A single leaf has no optimism.
+func (p *Point) AUCBeside(chosen *Point) *float64 {
+	if p.Leaves == 1 {
+		return p.ExpectedAUC()
+	}
+	return p.less(chosen.Optimism)
+}
+
+// less returns the area by which the point may be selected, less an optimism; nil if no rows define it.
+func (p *Point) less(optimism *float64) *float64 {
 	if p.Validation.AUC == nil && p.Folds == nil {
 		return nil
 	}
@@ -107,8 +120,8 @@ func (p *Point) ExpectedAUC() *float64 {
 	if p.Merits != nil && p.Merits.AUC != nil {
 		area = *p.Merits.AUC
 	}
-	if p.Optimism != nil {
-		area -= *p.Optimism
+	if optimism != nil {
+		area -= *optimism
 	}
 	return &area
 }

@@ -79,7 +79,7 @@ func against(name string, p, chosen *runfolder.Point) []string {
 	paid := chosen.ExpectedCost
 	return []string{
 		name, Number(p.Tree), threeDigits(cost), fmt.Sprintf("%+.3f", cost-paid), strconv.Itoa(p.Leaves),
-		Figure(p.ExpectedAUC()), changed(p.ExpectedAUC(), chosen.ExpectedAUC()), Figure(p.Test.AUC), changed(p.Test.AUC, chosen.Test.AUC),
+		Figure(p.AUCBeside(chosen)), changed(p.AUCBeside(chosen), chosen.ExpectedAUC()), Figure(p.Test.AUC), changed(p.Test.AUC, chosen.Test.AUC),
 	}
 }
 

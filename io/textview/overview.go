@@ -363,7 +363,7 @@ func (o *Overview) Budgets() (t *Table, another string) {
 	points := onFront(f.Points)
 	chosen := chosenOf(points)
 	head := areaHead(points)
-	figure := (*runfolder.Point).ExpectedAUC
+	figure := func(p *runfolder.Point) *float64 { return p.AUCBeside(&points[chosen]) }
 	if f.Merit != "" {
 		head = f.Criterion().Figure() + strings.TrimPrefix(head, "AUC")
 		figure = func(p *runfolder.Point) *float64 { return &p.Merit }
