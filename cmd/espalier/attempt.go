@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -43,6 +44,7 @@ type notice struct {
 	Run      string    `json:"run"`              // folder of the run; empty if there is no run
 	Reason   string    `json:"reason,omitempty"` // why the attempt has failed or was refused; remarks
 	ExitCode int       `json:"exit_code" jsonschema:"minimum=0,maximum=255"`
+	Advice   string    `json:"advice" jsonschema:"enum=none,enum=report,enum=person,enum=wait,enum=again"` // see docs/production.md
 	Seconds  float64   `json:"seconds" jsonschema:"minimum=0"`
 
 	started time.Time
@@ -90,20 +92,21 @@ func (a *attempt) begin() error {
 func (a *attempt) end(err *error) {
 	ctx := context.WithoutCancel(a.command.Context())
 	panicked := recover()
-	code, reason := ended(a.command.Context(), *err)
+	how, reason := ended(a.command.Context(), *err)
 	if panicked != nil {
-		code, reason = exitInternal, internalError(panicked)
+		how, reason = byNature[usage.Internal], internalError(panicked)
 	}
-	if code != exitDone {
+	if how != done {
 		a.Reason = reason
 	}
 	switch {
-	case code == exitInterrupted:
+	case how == interrupted:
 		a.Outcome = retraining.Interrupted
 	case a.Outcome == "" || panicked != nil:
 		a.Outcome = retraining.Failed
 	}
-	a.ExitCode = code
+	a.ExitCode = how.code
+	a.Advice = how.advice
 	a.Time = time.Now().UTC()
 	a.Seconds = time.Since(a.started).Seconds()
 	if !a.told || panicked != nil {

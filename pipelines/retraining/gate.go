@@ -3,12 +3,10 @@ package retraining
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/comparison"
-	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/gate"
 	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -30,6 +28,9 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the gate refuses %s, and LATEST.json stays as it was: %s. Look at its report.html, and at what "+
 		"`espalier compare` says of LATEST.json and the run", e.Run, strings.Join(e.Reasons, "; "))
 }
+
+// Nature implements usage.Natured.
+func (e *RefusedError) Nature() usage.Nature { return usage.Refused }
 
 // judge checks the tree of a new run, both alone and against the tree in use.
 func (w *work) judge(ctx context.Context, r *train.Result) error {
@@ -71,7 +72,8 @@ func (w *work) fault(name, text string) { w.add(gate.Check{Check: name, Text: te
 // unfit reports whether the rows or trees of both runs are incompatible, which people must
 // investigate.
 func unfit(err error) bool {
-	return errors.As(err, new(*usage.Error)) || errors.As(err, new(*dataset.DataError))
+	n := usage.NatureOf(err)
+	return n == usage.Usage || n == usage.Data
 }
 
 // compare checks the new tree against the tree in use, on the test rows.
