@@ -11,8 +11,10 @@ import (
 // TestExitCodes compares the tables of the documentation with the endings, line by line.
 func TestExitCodes(t *testing.T) {
 	for page, row := range map[string]func(e ending) string{
-		"files":      func(e ending) string { return fmt.Sprintf("| %d | %s |", e.code, e.means) },
-		"production": func(e ending) string { return fmt.Sprintf("| %d | %s | %s | %s |", e.code, e.outcome, e.todo, e.advice) },
+		"files": func(e ending) string { return fmt.Sprintf("| %d | %s |", e.code, e.means) },
+		"production": func(e ending) string {
+			return fmt.Sprintf("| %d | %s | %s | %s |", e.code, e.outcome, e.todo, e.advice)
+		},
 	} {
 		text, err := os.ReadFile("../../docs/" + page + ".md")
 		if err != nil {

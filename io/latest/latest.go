@@ -200,8 +200,8 @@ func Tree(ctx context.Context, s *objectstore.Store, model string) (encoded []by
 		return nil, "", fmt.Errorf("%s: %w", model, err)
 	}
 	if digest != "" && tree.Digest(encoded) != digest {
-		return nil, "", usage.Errorf("%s is not the tree that %s names (tree_sha256): it has changed since; name the run folder "+
-			"to use it", url, Name)
+		return nil, "", usage.Errorf("%s is not the tree that %s names: its digest is %s, and tree_sha256 is %s; restore the file, or "+
+			"put another run in use by espalier retrain use", url, Name, tree.Digest(encoded), digest)
 	}
 	return encoded, url, nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/gate"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
@@ -309,8 +310,62 @@ func TestBrokenInUse(t *testing.T) {
 		t.Errorf("without the tree in use: %v", err)
 	}
 	c.Replace = true
-	if a, inUse, err := retrainedOn(t, c, "2026-11-02"); err != nil || inUse != a.Run {
-		t.Errorf("--replace: %v", err)
+	if a, inUse, err := retrainedOn(t, c, "2026-11-02"); err != nil || inUse != a.Run ||
+		!slices.ContainsFunc(a.Checks, func(c gate.Check) bool { return c.Check == "max_auc_fall" }) {
+		t.Errorf("--replace: %v, checks %v", err, a.Checks)
+	}
+}
+
+// TestUnreadableInUse: a tree in use that cannot be read, but may come back, is never replaced.
+func TestUnreadableInUse(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	c := newConfig(t)
+	a, first, err := retrainedOn(t, c, "2026-11-01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(c.Destination, a.Run, "tree.json"), 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, c.Replace = range []bool{false, true} {
+		_, inUse, err := retrainedOn(t, c, "2026-11-02")
+		if err == nil || inUse != first || strings.Contains(err.Error(), "--replace") || !strings.Contains(err.Error(), "previous") {
+			t.Errorf("replace %v: %s in use, %v", c.Replace, inUse, err)
+		}
+	}
+}
+
+// TestDamagedHistory: documents that cannot be used stop neither retrain nor the way back, and stay.
+func TestDamagedHistory(t *testing.T) {
+	c := newConfig(t)
+	c.Gate.Tolerance = 1
+	for _, day := range []string{"2026-11-01", "2026-11-02"} {
+		c.Train.Seed++
+		if _, _, err := retrainedOn(t, c, day); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, _ := filepath.Glob(filepath.Join(c.Destination, "history", "*.json"))
+	for _, content := range []string{"", `{"format": "espalier/attempt", "version": 3, "outcome": "quarantined"}`} {
+		if err := os.WriteFile(filepath.Join(c.Destination, "history", "a.json"), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		list, _, err := retraining.History(t.Context(), c, engine.Silent{})
+		if err != nil || len(list) != len(files) {
+			t.Errorf("%q: %d attempts, %v", content, len(list), err)
+		}
+		u := config.DefaultUse()
+		u.Destination, u.Run = c.Destination, config.Previous
+		if _, err := retraining.Use(t.Context(), u, engine.Silent{}); err != nil {
+			t.Errorf("%q: %v", content, err)
+		}
+		files = append(files, "the attempt of use")
+	}
+	c.Train.Seed++
+	if _, _, err := retrainedOn(t, c, "2026-11-03"); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -542,7 +597,7 @@ func TestRefit(t *testing.T) {
 	if again, repeated := run(); !repeated || again.Run != second.Run {
 		t.Errorf("again: %+v", again)
 	}
-	history, _, err := retraining.History(t.Context(), c)
+	history, _, err := retraining.History(t.Context(), c, engine.Silent{})
 	if err != nil || len(history) != 2 {
 		t.Fatalf("%d attempts, %v", len(history), err)
 	}
