@@ -248,7 +248,7 @@ func (n *nightly) day(t *testing.T, day int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fails(2, "is at work there")
+		fails(5, "is at work there")
 		lock.Release(t.Context())
 	}
 	n.write(t, day, false) // as it should have been
@@ -299,7 +299,7 @@ func TestRetrainFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	attempt("another attempt is at work", good, 2, "failed")
+	attempt("another attempt is at work", good, 5, "failed")
 	lock.Release(t.Context())
 	attempt("repeated", good, 0, "promoted")
 	if err := os.Remove(n.config); err != nil {

@@ -25,6 +25,7 @@ const (
 // Natured is an error of a known nature.
 type Natured interface {
 	error
+	// Nature returns the nature of the error.
 	Nature() Nature
 }
 
