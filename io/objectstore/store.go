@@ -320,6 +320,48 @@ func (s *Store) Create(ctx context.Context, url string, o WriteOptions) (Writer,
 	return to, nil
 }
 
+// mover is a driver that gives objects other names without a copy.
+type mover interface {
+	move(from, to string, o WriteOptions) error
+}
+
+// moveBytes is how much of an object Move copies at a time.
+const moveBytes = 8 << 20
+
+// Move gives an object another name, in the same way as a write of the new name. If the driver cannot rename, the object
+// is copied.
+func (s *Store) Move(ctx context.Context, from, to string, o WriteOptions) error {
+	source, err := s.locate(from)
+	if err != nil {
+		return err
+	}
+	target, err := s.locate(to)
+	if err != nil {
+		return err
+	}
+	if d, ok := source.Driver.(mover); ok && source.scheme == target.scheme {
+		return target.fail("move", d.move(source.path, target.path, o))
+	}
+	r, err := s.Open(ctx, from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // read only: nothing can be lost
+	w, err := s.Create(ctx, to, o)
+	if err != nil {
+		return err
+	}
+	defer w.Abort() //nolint:errcheck // after Commit nothing is left to undo
+	buffer := make([]byte, min(moveBytes, r.Size()+1))
+	if _, err := io.CopyBuffer(struct{ io.Writer }{w}, io.NewSectionReader(r, 0, r.Size()), buffer); err != nil {
+		return err
+	}
+	if err := w.Commit(); err != nil {
+		return err
+	}
+	return s.Remove(ctx, from)
+}
+
 // Remove removes one object.
 func (s *Store) Remove(ctx context.Context, url string) error {
 	l, err := s.locate(url)

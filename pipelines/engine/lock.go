@@ -27,6 +27,7 @@ func (j *Driver) LockFolder(ctx context.Context, folder string) (*runfolder.Lock
 			err = usage.Errorf("--output: %v", sweepErr)
 		}
 	}
+	_ = j.Files.Store.RemoveAll(ctx, runfolder.Staged(folder, dead.Run)) // the names of the next run differ
 	if err != nil {
 		l.Release(ctx)
 		return nil, nil, err

@@ -2,8 +2,10 @@ package importing
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -63,8 +65,7 @@ type column struct {
 
 // Import reads CSV files twice, to infer the types of their columns and to write their rows as
 // Parquet files. The same bytes and configuration give the same files. If Import fails or is
-// interrupted, it leaves no files; an earlier import in the folder is removed once all types are
-// known.
+// interrupted, it leaves no files; an earlier import in the folder stays until the new one is whole.
 func Import(ctx context.Context, c config.Import, reporter engine.Reporter) (result *Result, err error) {
 	setup := session.Setup{Check: c.Validate, Storage: c.Storage()}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
@@ -91,7 +92,7 @@ func Import(ctx context.Context, c config.Import, reporter engine.Reporter) (res
 	return result, err
 }
 
-// prepare checks the folder, infers the types, and only then empties the folder.
+// prepare checks the folder, infers the types, and only then makes room in the folder.
 func (im *importing) prepare(ctx context.Context) error {
 	var err error
 	c := im.config
@@ -113,10 +114,7 @@ func (im *importing) prepare(ctx context.Context) error {
 	if err := im.infer(ctx); err != nil {
 		return err
 	}
-	if err := im.folder.RemoveEarlier(ctx); err != nil {
-		return err
-	}
-	return im.folder.Claim(ctx, time.Now(), im.parts())
+	return im.folder.Begin(ctx, strings.ToLower(rand.Text()), time.Now(), im.parts())
 }
 
 // infer reads all files and decides on the types of the columns.
