@@ -15,8 +15,11 @@ import (
 // stagedFolder is the folder below a folder of rows that has the files of a run which replaces finished files.
 const stagedFolder = "_staged"
 
-// Staged returns the folder of the files that a run writes until it is whole, given the ID of the run.
-func Staged(folder, run string) string { return objectstore.Join(folder, stagedFolder, run) }
+// SweepStaged removes what a killed run has staged, given the ID of the run.
+func SweepStaged(ctx context.Context, s *objectstore.Store, folder, run string) {
+	_ = s.RemoveAll(ctx, objectstore.Join(folder, stagedFolder, run)) // the next run takes another name
+	_ = s.RemoveEmpty(objectstore.Join(folder, stagedFolder))
+}
 
 // Begin makes room for the Parquet files of a run, whose names are rows, and for its documents. Finished files of an
 // earlier run stay until Write: RowFile returns names below a folder of their own then. Otherwise Begin removes what an
@@ -25,7 +28,7 @@ func Staged(folder, run string) string { return objectstore.Join(folder, stagedF
 // run.
 func (f *Folder) Begin(ctx context.Context, run string, started time.Time, rows []string, optional ...string) error {
 	if f.earlier && f.Finished() {
-		f.staged = Staged(f.url, run)
+		f.staged = objectstore.Join(f.url, stagedFolder, run)
 		return nil
 	}
 	if err := f.removeEarlier(ctx, nil); err != nil {

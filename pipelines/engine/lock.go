@@ -27,7 +27,7 @@ func (j *Driver) LockFolder(ctx context.Context, folder string) (*runfolder.Lock
 			err = usage.Errorf("--output: %v", sweepErr)
 		}
 	}
-	_ = j.Files.Store.RemoveAll(ctx, runfolder.Staged(folder, dead.Run)) // the names of the next run differ
+	runfolder.SweepStaged(ctx, j.Files.Store, folder, dead.Run)
 	if err != nil {
 		l.Release(ctx)
 		return nil, nil, err
