@@ -235,7 +235,8 @@ func (c *Train) testSettings() []setting.Setting {
 		{
 			Name: "min_value_rows", Value: whole(&c.MinValueRows, "min_value_rows"),
 			Help: "training rows that a value of a categorical feature needs, with --weight their weight; rarer values are put " +
-				"together as other and are in no file of the run",
+				"together as other and are in no file of the run; the ends of the range of a numeric feature, and the values beyond " +
+				"its outermost cuts, need as many",
 		},
 		{
 			Name: "max_values", Value: whole(&c.MaxValues, "max_values"),
