@@ -40,6 +40,8 @@ type Train struct {
 	Resources
 
 	AlsoRead []string `json:"-"` // files from which this configuration was read, which the run does not replace
+	// NewColumns are columns that only the newest files have. They are ignored, unless a setting names them.
+	NewColumns []string `json:"-"`
 
 	columnInSplit bool // whether --split has named a column, as in earlier versions
 }

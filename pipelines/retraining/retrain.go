@@ -20,6 +20,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/openmetrics"
+	"github.com/espalier-ml/espalier/pipelines/output"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/train"
@@ -69,7 +70,7 @@ func (w *work) locked(ctx context.Context) (*Attempt, bool, error) {
 		return nil, false, ofDestination(err)
 	}
 	defer lock.Release(ctx)
-	if _, err := openmetrics.Open(ctx, store, w.config.OpenMetrics, verb); err != nil {
+	if _, err := openmetrics.Open(ctx, store, w.config.OpenMetrics, verb); errors.As(err, new(*output.ForeignError)) {
 		return nil, false, err
 	}
 	a, repeated, err := w.run(locked)
@@ -288,8 +289,11 @@ func (w *work) train(ctx context.Context) error {
 	if w.attempt.Mode == config.ModeRefit {
 		c.Refit = w.url(w.attempt.Before)
 	}
-	if c.ContractFile != "" {
+	if c.ContractFile != "" { // which says what happens to new columns
 		c.Rejects = w.rejects(w.attempt.Run)
+	} else if c.NewColumns = w.window.New; len(c.NewColumns) > 0 {
+		w.reporter.Warn(fmt.Sprintf("the columns %q are only in the files of the newest days: they are left out until all files have "+
+			"them; --ignore says so for good", c.NewColumns))
 	}
 	r, err := train.Train(ctx, c, w.reporter)
 	if err != nil {

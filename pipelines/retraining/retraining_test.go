@@ -411,6 +411,64 @@ func TestDaysWithoutRows(t *testing.T) {
 	}
 }
 
+// TestNewColumn: a column that only the newest days have is left out until all days have it, unless a contract rules. A
+// column that a newer day has lost is an error that names the day.
+func TestNewColumn(t *testing.T) {
+	c := newConfig(t)
+	folder := t.TempDir()
+	rows := func(day string, further ...string) {
+		t.Helper()
+		x, class := make([]float64, 900), make([]string, 900)
+		for i := range x {
+			x[i] = float64(i*7919%900) / 900
+			class[i] = map[bool]string{true: "yes", false: "no"}[(x[i] > 0.5) != (i%8 == 0)]
+		}
+		columns := []parquetio.WriteColumn{{Name: "class", Values: class}}
+		for _, name := range further {
+			columns = append(columns, parquetio.WriteColumn{Name: name, Values: x})
+		}
+		err := parquetio.Write(t.Context(), objectstore.New(), filepath.Join(folder, day+".parquet"), columns, parquetio.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Train.Input = []string{filepath.Join(folder, "{date-2..date}.parquet")}
+	c.Gate.Tolerance = 1
+	rows("2026-11-01", "x")
+	rows("2026-11-02", "x")
+	rows("2026-11-03", "x", "new")
+	names := func(day string) []string {
+		t.Helper()
+		a, _, err := retrainedOn(t, c, day)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := runfolder.Read(t.Context(), objectstore.New(), filepath.Join(c.Destination, a.Run), runfolder.Training, runfolder.SchemaName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var features []string
+		for _, column := range r.Schema.Columns {
+			if column.Role == "feature" {
+				features = append(features, column.Name)
+			}
+		}
+		return features
+	}
+	if got := names("2026-11-03"); !slices.Equal(got, []string{"x"}) {
+		t.Errorf("features %q, want x alone", got)
+	}
+	rows("2026-11-04", "x", "new")
+	rows("2026-11-05", "x", "new")
+	if got := names("2026-11-05"); !slices.Equal(got, []string{"x", "new"}) {
+		t.Errorf("features %q, want all", got)
+	}
+	rows("2026-11-06", "x")
+	if _, _, err := retrainedOn(t, c, "2026-11-06"); err == nil || !strings.Contains(err.Error(), "2026-11-06.parquet") {
+		t.Errorf("a lost column: %v", err)
+	}
+}
+
 // TestGate refuses by each limit, with its name in the history.
 func TestGate(t *testing.T) {
 	c := newConfig(t)

@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -227,8 +228,8 @@ func (in *Input) Check(column *parquetio.Column) error {
 	return nil
 }
 
-// CheckThere returns a *dataset.DataError if a file lacks a column. It names the last such file, and the last file that has
-// the column.
+// CheckThere returns a *dataset.DataError if a file lacks a column. It names the last file of the minority: with the column,
+// or without it.
 func (in *Input) CheckThere(column string) error {
 	var have int
 	var with, without int
@@ -242,6 +243,13 @@ func (in *Input) CheckThere(column string) error {
 	}
 	if have == len(in.Files) {
 		return nil
+	}
+	if 2*have < len(in.Files) { // the files that have it are the exception
+		return &dataset.DataError{
+			File: in.Files[with].URL, Column: column,
+			Problem: fmt.Sprintf("only %d of %d files have the column (the last: this file)%s", have, len(in.Files), in.alike(without, column)),
+			Hint:    "leave the column out of training with --ignore " + setting.Word(column) + ", or leave out the files",
+		}
 	}
 	return &dataset.DataError{
 		File: in.Files[without].URL, Column: column,

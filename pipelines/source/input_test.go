@@ -200,10 +200,10 @@ func TestLacking(t *testing.T) {
 		file    string
 		problem string
 	}{
-		"new column":     {[]string{"x", "x", "x k"}, "1", "missing in this file; it is in 1 of 3 files (the last: @2)"},
+		"new column":     {[]string{"x", "x", "x k"}, "2", "only 1 of 3 files have the column (the last: this file)"},
 		"removed column": {[]string{"x k", "x k", "x"}, "2", "missing in this file; it is in 2 of 3 files (the last: @1)"},
 		"removed first":  {[]string{"x", "x k", "x k"}, "0", "missing in this file; it is in 2 of 3 files (the last: @2)"},
-		"new case":       {[]string{"x K", "x K", "x k"}, "1", `in this file, where "K" is another column: names that differ in case`},
+		"new case":       {[]string{"x K", "x K", "x k"}, "2", `this file), where "K" is another column: names that differ in case`},
 		"old case":       {[]string{"x k", "x k", "x K"}, "2", `in this file, where "K" is another column: names that differ in case`},
 	} {
 		var files []string
