@@ -84,9 +84,14 @@ func Import(ctx context.Context, c config.Import, reporter engine.Reporter) (res
 		if err := im.prepare(ctx); err != nil {
 			return err
 		}
-		if result, err = im.write(ctx); err != nil {
-			im.folder.Undo(context.WithoutCancel(ctx), im.files)
-		}
+		whole := false
+		defer func() { // also after a panic
+			if !whole {
+				im.folder.Undo(context.WithoutCancel(ctx), im.files)
+			}
+		}()
+		result, err = im.write(ctx)
+		whole = err == nil
 		return err
 	})
 	return result, err
@@ -171,8 +176,14 @@ func (im *importing) decide() error {
 			}
 		}
 	}
-	if len(im.written) == 0 {
+	switch n := len(im.written); {
+	case n == 0:
 		return &dataset.DataError{File: im.inputs[0].name, Problem: "line 1: no column has a name", Hint: "name them"}
+	case n > parquetio.MaxColumns:
+		return &dataset.DataError{
+			File: im.inputs[0].name, Problem: fmt.Sprintf("line 1: %d columns, expected at most %d", n, parquetio.MaxColumns),
+			Hint: "leave columns out, or write rows instead of columns",
+		}
 	}
 	return nil
 }

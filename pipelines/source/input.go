@@ -228,8 +228,8 @@ func (in *Input) Check(column *parquetio.Column) error {
 	return nil
 }
 
-// CheckThere returns a *dataset.DataError if a file lacks a column. It names the last file of the minority: with the column,
-// or without it.
+// CheckThere returns a *dataset.DataError if a file lacks a column. It names the last such file, and the last file that has
+// the column.
 func (in *Input) CheckThere(column string) error {
 	var have int
 	var with, without int
@@ -244,18 +244,32 @@ func (in *Input) CheckThere(column string) error {
 	if have == len(in.Files) {
 		return nil
 	}
-	if 2*have < len(in.Files) { // the files that have it are the exception
-		return &dataset.DataError{
-			File: in.Files[with].URL, Column: column,
-			Problem: fmt.Sprintf("only %d of %d files have the column (the last: this file)%s", have, len(in.Files), in.alike(without, column)),
-			Hint:    "leave the column out of training with --ignore " + setting.Word(column) + ", or leave out the files",
-		}
-	}
 	return &dataset.DataError{
 		File: in.Files[without].URL, Column: column,
 		Problem: fmt.Sprintf("the column is missing in this file%s; it is in %d of %d files (the last: %s)",
 			in.alike(without, column), have, len(in.Files), in.Files[with].URL),
 		Hint: "leave out the files that lack it, or leave the column out of training with --ignore",
+	}
+}
+
+// checkFound is CheckThere for a column that no setting names. If few files have the column, the error names the last of
+// them.
+func (in *Input) checkFound(column string) error {
+	err := in.CheckThere(column)
+	have, with := 0, 0
+	for i := range in.Files {
+		if _, ok := in.ByName[i][column]; ok {
+			have++
+			with = i
+		}
+	}
+	if err == nil || 2*have >= len(in.Files) {
+		return err
+	}
+	return &dataset.DataError{
+		File: in.Files[with].URL, Column: column,
+		Problem: fmt.Sprintf("only %d of %d files have the column (the last: this file)", have, len(in.Files)),
+		Hint:    "leave the column out of training with --ignore " + setting.Word(column) + ", or leave out the files",
 	}
 }
 

@@ -200,10 +200,10 @@ func TestLacking(t *testing.T) {
 		file    string
 		problem string
 	}{
-		"new column":     {[]string{"x", "x", "x k"}, "2", "only 1 of 3 files have the column (the last: this file)"},
+		"new column":     {[]string{"x", "x", "x k"}, "1", "missing in this file; it is in 1 of 3 files (the last: @2)"},
 		"removed column": {[]string{"x k", "x k", "x"}, "2", "missing in this file; it is in 2 of 3 files (the last: @1)"},
 		"removed first":  {[]string{"x", "x k", "x k"}, "0", "missing in this file; it is in 2 of 3 files (the last: @2)"},
-		"new case":       {[]string{"x K", "x K", "x k"}, "2", `this file), where "K" is another column: names that differ in case`},
+		"new case":       {[]string{"x K", "x K", "x k"}, "1", `in this file, where "K" is another column: names that differ in case`},
 		"old case":       {[]string{"x k", "x k", "x K"}, "2", `in this file, where "K" is another column: names that differ in case`},
 	} {
 		var files []string
@@ -218,6 +218,11 @@ func TestLacking(t *testing.T) {
 		wantData(t, name, in.Check(column(t, in, "k")), dataset.DataError{
 			File: c.file, Column: "k", Problem: strings.ReplaceAll(c.problem, "@", filepath.Join(folder, name)+"/"), Hint: "--ignore",
 		})
+		if name == "new column" {
+			wantData(t, name, in.CheckAmount("feature", column(t, in, "k")), dataset.DataError{
+				File: "2", Column: "k", Problem: "only 1 of 3 files have the column (the last: this file)", Hint: "--ignore k",
+			})
+		}
 	}
 }
 
