@@ -104,9 +104,9 @@ func (c *FeatureConfig) leastWeight(s *Summary) int64 {
 	return int64(math.Ceil(float64(c.MinRows) * float64(total) / float64(c.Rows)))
 }
 
-// common returns the range of the loaded values in which no end has less than a weight beyond it or at it: the greatest
-// value whose lower values and itself weigh least, and so on; nil if there is none. If trim is set, it leaves out cuts that
-// have less than this weight below or above them.
+// common returns ends of the loaded values: the lowest value up to which the values weigh least or more, and the highest
+// value from which they do; nil if the first is above the second. If trim is set, common leaves out cuts with less than
+// this weight below or above them.
 func (f *Fitter) common(cuts []float64, least int64, trim bool) (ends, kept []float64) {
 	low, high := 0, len(f.values)-1
 	below, above := f.weights[low], f.weights[high]

@@ -249,7 +249,7 @@ func (fileDriver) removeEmpty(path string) error {
 // rename replaces the target atomically.
 type fileWriter struct {
 	file    *os.File
-	name    string    // of the file
+	name    string    // name of the file
 	held    io.Closer // see holdTemporary
 	target  string
 	options WriteOptions

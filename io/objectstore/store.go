@@ -37,18 +37,23 @@ func New() *Store {
 // opened holds, by scheme, the functions that open the drivers for Open.
 //
 //nolint:gochecknoglobals // filled by the init functions of drivers, as in database/sql
-var opened = make(map[string]func(idle time.Duration) Driver)
+var opened = make(map[string]func(p Patience) Driver)
+
+// Patience limits how long drivers of object stores try. A zero field has the default of the driver.
+type Patience struct {
+	Idle  time.Duration // without a byte, after which a request is tried again
+	Retry time.Duration // since the first of several failures, after which an operation fails
+}
 
 // RegisterDriver makes a scheme known to Open. The package of a driver calls it from init, so a
 // program knows the schemes whose packages it imports.
-func RegisterDriver(scheme string, open func(idle time.Duration) Driver) { opened[scheme] = open }
+func RegisterDriver(scheme string, open func(p Patience) Driver) { opened[scheme] = open }
 
-// Open returns a store with the drivers that the program imports, in addition to the drivers of New. idle
-// is the time without a byte after which they retry a request; 0: the default of the driver.
-func Open(idle time.Duration) *Store {
+// Open returns a store with the drivers that the program imports, in addition to the drivers of New.
+func Open(p Patience) *Store {
 	s := New()
 	for scheme, open := range opened {
-		s.drivers[scheme] = open(idle)
+		s.drivers[scheme] = open(p)
 	}
 	return s
 }

@@ -71,8 +71,8 @@ func valueWidth(e *format.SchemaElement) int {
 type pageWindow struct {
 	reader objectstore.Reader
 	file   *File
-	end    int64 // of the chunk
-	from   int64 // of the bytes
+	end    int64 // end of the chunk in the file
+	from   int64 // position of bytes in the file
 	bytes  []byte
 }
 

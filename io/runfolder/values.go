@@ -18,18 +18,18 @@ const (
 
 // String describes the values for reading.
 func (v Values) String() string {
-	of := "cuts, categories"
+	kinds := "cuts, categories"
 	if v&Ends != 0 {
-		of += ", ends"
+		kinds += ", ends"
 	}
 	var list []string
 	switch {
 	case v&RowValues != 0:
 		return "values of rows"
 	case v&AllValues != 0:
-		list = append(list, of+" of all features")
+		list = append(list, "all features: "+kinds)
 	case v&TestedValues != 0:
-		list = append(list, of+" of tested features")
+		list = append(list, "tested features: "+kinds)
 	}
 	if v&SliceValues != 0 {
 		list = append(list, "`--slice`")

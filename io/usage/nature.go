@@ -29,7 +29,7 @@ type Natured interface {
 	Nature() Nature
 }
 
-// NatureOf returns the nature of an error: of the innermost error in its tree that has one. A fault of the local file
+// NatureOf returns the nature of the innermost error, in the tree of an error, that has a nature. A fault of the local file
 // system without another nature is an error of usage.
 func NatureOf(err error) Nature {
 	if n, ok := innermost(err); ok {
@@ -71,7 +71,7 @@ func causes(err error) []error {
 	return nil
 }
 
-// passing has the faults of a file system that go away without a person, such as those of a network file system.
+// passing lists faults of file systems, such as network file systems, that go away without a person.
 //
 //nolint:gochecknoglobals // a constant
 var passing = map[syscall.Errno]bool{

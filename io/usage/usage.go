@@ -92,7 +92,7 @@ func All(faults []error) error {
 	return &Error{Problem: strings.Join(texts, "; "), nature: natureOf(faults)}
 }
 
-// natureOf returns the nature of several faults: of those that need a person if there are any.
+// natureOf returns the nature of several faults. A fault that needs a person comes first.
 func natureOf(faults []error) Nature {
 	last := Internal
 	for _, err := range faults {

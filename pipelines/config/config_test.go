@@ -114,7 +114,7 @@ func TestChangeable(t *testing.T) {
 	}
 	want := []string{
 		"output", "overwrite", "resume", "runner", "memory", "memory_objects", "histogram_memory", "levels_per_job", "deadline",
-		"read_ahead", "storage_timeout", "live_files", "job_timeout", "endpoint", "environment_type", "environment_config", "parallelism", "engine_options", "dry_run", "slice", "report", "rejects",
+		"read_ahead", "storage_timeout", "storage_patience", "live_files", "job_timeout", "endpoint", "environment_type", "environment_config", "parallelism", "engine_options", "dry_run", "slice", "report", "rejects",
 	}
 	slices.Sort(got)
 	slices.Sort(want)

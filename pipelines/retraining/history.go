@@ -151,8 +151,8 @@ func readHistoryAndWarn(ctx context.Context, s *objectstore.Store, destination s
 	return list, err
 }
 
-// closeKilled ends attempts that were killed, and whose documents say that they are active. The lock of the destination
-// shows that no attempt of retrain is.
+// closeKilled ends attempts that were killed, whose outcome is still Running. The lock of the destination shows that no
+// attempt of retrain is active.
 func closeKilled(ctx context.Context, s *objectstore.Store, history []*Attempt) error {
 	for _, a := range history {
 		if a.Outcome != Running || a.Mode == config.ModeUse || a.Version < attemptVersion {

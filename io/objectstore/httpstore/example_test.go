@@ -13,7 +13,7 @@ func ExampleOptions() {
 	fmt.Println(o.Attempts, o.BusyAttempts, o.RetryTime, o.IdleTimeout, o.Backoff, o.MaxBackoff)
 	fmt.Println(o.Pause(1) <= o.Backoff, o.Pause(100) <= o.MaxBackoff)
 	// Output:
-	// 8 30 3m0s 30s 200ms 10s
+	// 8 36 3m0s 30s 200ms 10s
 	// true true
 }
 
