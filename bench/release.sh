@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the archives of a release and SHA256SUMS: a tar.gz for Linux and macOS, a zip for
 # Windows. An archive contains the program, the README, the changelog, the licences of the
-# linked modules and the README's example. A wheel for Python has the same program and licences.
-# Builds of one commit have the same bytes.
+# linked modules and the README's example. A wheel for Python has the same program and licences, and
+# a bill of materials (CycloneDX) lists the modules of each archive. Builds of one commit have the same bytes.
 #
 #	bench/release.sh [--output FOLDER] [OS/ARCH ..]
 #
@@ -31,6 +31,8 @@ mkdir -p "$notices"
 GOFLAGS='' GOBIN=$work go install github.com/google/go-licenses@v1.6.0
 python3 -m venv "$work/python"
 "$work/python/bin/pip" install -q hatchling==1.33.0
+
+GOFLAGS='' GOBIN=$work go install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0
 
 # Licences that a program under Apache-2.0 may link. Another licence fails.
 allowed=Apache-2.0,BSD-2-Clause,BSD-3-Clause,ISC,MIT
@@ -76,6 +78,8 @@ for target; do
 		"$work/python/bin/hatchling" build -t wheel -d "$output" &>"$work/log" || { cat "$work/log" >&2 && exit 1; }
 	)
 	name=espalier_${version#v}_${os}_$arch
+	"$work/cyclonedx-gomod" bin -json -noserial -output "$output/$name.cdx.json" "$work/$program" 2>"$work/log" || { cat "$work/log" >&2 && exit 1; }
+	sed -i "s/\"timestamp\": \"[^\"]*\"/\"timestamp\": \"$(date -u -d "@$time" +%FT%TZ)\"/" "$output/$name.cdx.json"
 	folder=$work/$name
 	mkdir -p "$folder/cmd/espalier/example"
 	mv "$work/$program" "$folder"

@@ -224,8 +224,8 @@ func (p *prediction) nameOutputs() error {
 // scratchInOutput is the folder of the data that an engine's workers exchange.
 const scratchInOutput = "_scratch"
 
-// clear opens the folder of the predictions, removes earlier predictions that are to be
-// replaced, and claims the names of the new ones. It returns earlier predictions of the day that stay.
+// clear opens the folder of the predictions, and makes room for the new ones. Finished predictions that are to be
+// replaced stay until the new ones are whole. It returns earlier predictions of the day that stay.
 func (p *prediction) clear(ctx context.Context, start time.Time) (*PredictResult, error) {
 	names := p.names
 	if !p.Local() {
@@ -249,14 +249,11 @@ func (p *prediction) clear(ctx context.Context, start time.Time) (*PredictResult
 			return done, err
 		}
 	}
-	if err := p.output.RemoveEarlier(ctx); err != nil {
-		return nil, err
-	}
 	var expected []string
 	if p.spec.Label != "" {
 		expected = append(expected, runfolder.DataMetricsName)
 	}
-	return nil, p.output.Claim(ctx, start, p.names, expected...)
+	return nil, p.output.Begin(ctx, p.ID(), start, p.names, expected...)
 }
 
 // run scores the rows.
@@ -355,11 +352,15 @@ func (p *prediction) sweep(ctx context.Context) {
 // undo removes unfinished predictions and the claim. Files that the workers of an engine may
 // have written stay, and so does the claim: a run with --overwrite replaces them.
 func (p *prediction) undo(ctx context.Context) {
-	if !p.output.HoldsClaim(ctx) { // another run has taken the folder over
+	if !p.output.Replaces() && !p.output.HoldsClaim(ctx) { // another run has taken the folder over
 		return
 	}
 	p.Files.Committing.Lock() // workers that are still running end first
 	defer p.Files.Committing.Unlock()
+	if p.output.Replaces() {
+		_ = p.output.Unstage(ctx) // the first error is more useful
+		return
+	}
 	left := false
 	for _, name := range p.names {
 		url := p.output.File(name)
@@ -386,7 +387,7 @@ func (p *prediction) tasks() []jobs.Task {
 	var tasks []jobs.Task
 	for i, file := range p.input.Files {
 		task := p.input.TaskOf(i)
-		task.RowGroups, task.Output, task.Repeated = file.RowGroups(), p.output.File(p.names[i]), !p.Local()
+		task.RowGroups, task.Output, task.Repeated = file.RowGroups(), p.output.RowFile(p.names[i]), !p.Local()
 		tasks = append(tasks, task)
 	}
 	return tasks
@@ -448,7 +449,7 @@ func (p *prediction) checkNovelty(r *PredictResult) error {
 	return &dataset.DataError{
 		File: p.input.Files[0].URL, Column: worst.Column,
 		Problem: fmt.Sprintf("%d of %d rows (in all files) have a value that training did not have, or none where training "+
-			"rows had one: more than --max_unseen %v; nothing was written", fresh, r.Rows, p.config.MaxUnseen),
+			"rows had one: more than --max_unseen %v; nothing was published", fresh, r.Rows, p.config.MaxUnseen),
 		Hint: "check whether the column means what it meant, or train again",
 	}
 }
@@ -473,7 +474,7 @@ func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Ti
 	urls, err := p.output.Write(ctx, &runfolder.Run{Rows: p.names, Metrics: r.Metrics, Predictions: &manifest})
 	for _, name := range p.names {
 		r.Files = append(r.Files, p.output.File(name))
-		p.Files.Predicted.Delete(p.output.File(name))
+		p.Files.Predicted.Delete(p.output.RowFile(name))
 	}
 	r.Beside = urls
 	return err

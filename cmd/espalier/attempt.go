@@ -4,13 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"regexp"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/output"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
@@ -43,6 +47,7 @@ type notice struct {
 	Run      string    `json:"run"`              // folder of the run; empty if there is no run
 	Reason   string    `json:"reason,omitempty"` // why the attempt has failed or was refused; remarks
 	ExitCode int       `json:"exit_code" jsonschema:"minimum=0,maximum=255"`
+	Advice   string    `json:"advice" jsonschema:"enum=none,enum=report,enum=person,enum=wait,enum=again"` // see docs/production.md
 	Seconds  float64   `json:"seconds" jsonschema:"minimum=0"`
 
 	started time.Time
@@ -73,12 +78,33 @@ func refusedFlags(section string, figures figuresFor) func(c *cobra.Command, err
 	}
 }
 
-// settled takes the final settings. It returns an error if the file of figures cannot be written.
+// settled takes the final settings. It returns an error if the file of figures is another program's, or the file of
+// notices is no regular file. Figures that cannot be written are less important than the work, and are a warning.
 func (a *attempt) settled(s *config.Scheduled) error {
 	a.metrics = s.OpenMetrics
 	a.notices = s.Notices
 	a.Day = s.Day(a.started).Format(time.DateOnly)
-	return a.begin()
+	if err := regular(a.notices); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return usage.Errorf("--notices: %v", err)
+	}
+	err := a.begin()
+	if err == nil || errors.As(err, new(*output.ForeignError)) {
+		return err
+	}
+	say(a.command.ErrOrStderr(), "warning: %v; the work goes on without new figures\n", err)
+	return nil
+}
+
+// regular returns an error if a file is no regular one, such as a pipe, which may block a writer forever.
+func regular(file string) error {
+	if file == "" {
+		return nil
+	}
+	info, err := os.Stat(file)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no regular file", file)
+	}
+	return err
 }
 
 // begin writes figures that stay if the process is killed.
@@ -90,20 +116,21 @@ func (a *attempt) begin() error {
 func (a *attempt) end(err *error) {
 	ctx := context.WithoutCancel(a.command.Context())
 	panicked := recover()
-	code, reason := ended(a.command.Context(), *err)
+	how, reason := ended(a.command.Context(), *err)
 	if panicked != nil {
-		code, reason = exitInternal, internalError(panicked)
+		how, reason = byNature[usage.Internal], internalError(panicked)
 	}
-	if code != exitDone {
+	if how != done {
 		a.Reason = reason
 	}
 	switch {
-	case code == exitInterrupted:
+	case how == interrupted:
 		a.Outcome = retraining.Interrupted
 	case a.Outcome == "" || panicked != nil:
 		a.Outcome = retraining.Failed
 	}
-	a.ExitCode = code
+	a.ExitCode = how.code
+	a.Advice = how.advice
 	a.Time = time.Now().UTC()
 	a.Seconds = time.Since(a.started).Seconds()
 	if !a.told || panicked != nil {
@@ -126,6 +153,9 @@ func (n *notice) append(file string) error {
 	}
 	b, err := json.Marshal(n)
 	if err != nil {
+		return err
+	}
+	if err := regular(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // other programs read it

@@ -297,7 +297,7 @@ func cloudFaults() map[string]cloudFault {
 		"stalls once":         {fault: fault{Kinds: reads, Times: 1, Effect: objectstoretest.StallBody(2)}},
 		"slow bodies":         {fault: fault{Kinds: reads, Times: 1, Effect: objectstoretest.SlowBody(64, time.Millisecond)}},
 		"never answers lists": {
-			fault: fault{Kinds: lists, Effect: objectstoretest.Hang()}, code: 2, words: []string{"--input", "bucket/wide"}, waits: true,
+			fault: fault{Kinds: lists, Effect: objectstoretest.Hang()}, code: 5, words: []string{"--input", "bucket/wide"}, waits: true,
 		},
 		"never answers reads": {
 			fault: fault{Kinds: reads, Skip: footers, Match: aPage, Effect: objectstoretest.Hang()}, code: 5,
@@ -320,11 +320,11 @@ func cloudFaults() map[string]cloudFault {
 			words: []string{"part-", "row group", "damaged"},
 		},
 		"condition lost": {
-			fault: fault{Kinds: writes, Effect: objectstoretest.Status(http.StatusPreconditionFailed)}, code: 2,
+			fault: fault{Kinds: writes, Effect: objectstoretest.Status(http.StatusPreconditionFailed)}, code: 5,
 			words: []string{"--output", "another run"},
 		},
 		"bodies of wrong sizes": {
-			fault: fault{Kinds: reads, Effect: objectstoretest.LongBody(7)}, code: 2, words: []string{"expected", "bytes"}, waits: true,
+			fault: fault{Kinds: reads, Effect: objectstoretest.LongBody(7)}, code: 5, words: []string{"expected", "bytes"}, waits: true,
 		},
 	}
 }

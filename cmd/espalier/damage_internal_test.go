@@ -70,7 +70,7 @@ func (d *damage) must(args ...string) {
 }
 
 // outcomes of the verbs that a document may lead to: success, usage, data, gate.
-var decent = []int{exitDone, exitUsage, exitData, exitGate}
+var decent = []int{0, 2, 3, 4}
 
 // newDamage trains runs, with a checkpoint, and a destination of retraining.
 func newDamage(t *testing.T) *damage {

@@ -89,6 +89,9 @@ chance; if the run was trained with --group, this is the default.`,
 // driftedError is the error if columns have drifted further than --fail_above.
 type driftedError struct{ columns []string }
 
+// Nature implements usage.Natured.
+func (e *driftedError) Nature() usage.Nature { return usage.Refused }
+
 func (e *driftedError) Error() string {
 	return "drift above --fail_above: " + strings.Join(e.columns, ", ")
 }

@@ -28,18 +28,18 @@ func eventsOf(ctx context.Context) *events {
 }
 
 // end reports how the command line has ended: as an event, or as a single sentence for a failure.
-func (e *events) end(stderr io.Writer, code int, text string) {
+func (e *events) end(stderr io.Writer, how ending, text string) {
 	if e.log == nil {
-		if code != exitDone {
+		if how != done {
 			say(stderr, "espalier: %s\n", text)
 		}
 		return
 	}
 	tell := e.log.Error
-	if code == exitDone {
+	if how == done {
 		tell = e.log.Info
 	}
-	tell(text, "exit_code", code, "seconds", time.Since(e.started).Seconds())
+	tell(text, "exit_code", how.code, "advice", how.advice, "seconds", time.Since(e.started).Seconds())
 }
 
 // attempt reports the outcome of an attempt of a retraining.

@@ -96,6 +96,15 @@ func TestImportRefuses(t *testing.T) {
 	if _, err := os.Stat(output); !os.IsNotExist(err) {
 		t.Errorf("a failed import leaves %s: %v", output, err)
 	}
+	wide := filepath.Join(folder, "wide.csv")
+	names := strings.Repeat("a,", 1<<16-1) + "a\n"
+	if err := os.WriteFile(wide, []byte(numbered(names)+strings.ReplaceAll(names, "a", "1")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	espalier(t, "import", wide, "--output", output).wants(t, 3, "65536 columns, expected at most 65535")
+	if _, err := os.Stat(output); !os.IsNotExist(err) {
+		t.Errorf("a failed import leaves %s: %v", output, err)
+	}
 	espalier(t, "import", good, "--output", output).wants(t, 0)
 	espalier(t, "import", good, "--output", output).wants(t, 2, "a finished import", "--overwrite")
 	espalier(t, "import", good, other, "--output", output, "--overwrite").wants(t, 3, "other.csv", `column "c"`, "column 2")
@@ -109,6 +118,15 @@ func TestImportRefuses(t *testing.T) {
 	espalier(t, "import", good, "--output", output, "--delimiter", "ab").wants(t, 2, "--delimiter", "one character")
 	espalier(t, "import", good, "--output", output, "--overwrite", "--text", "B").wants(t, 2, "--text", `did you mean "b"?`)
 	espalier(t, "import", filepath.Join(folder, "none.csv"), "--output", output+"2").wants(t, 2, "none.csv")
+}
+
+// numbered numbers the columns of a header.
+func numbered(header string) string {
+	columns := strings.Split(strings.TrimSuffix(header, "\n"), ",")
+	for i := range columns {
+		columns[i] += strconv.Itoa(i)
+	}
+	return strings.Join(columns, ",") + "\n"
 }
 
 // TestImportSays: what may be read otherwise than it was meant is said, and the settings that are named read

@@ -43,5 +43,5 @@ func obey(signals <-chan os.Signal, interrupt func()) {
 	case <-time.After(patience):
 	}
 	say(os.Stderr, "espalier: interrupted before the command could end: it may have left half-written files\n")
-	os.Exit(exitInterrupted)
+	os.Exit(interrupted.code)
 }

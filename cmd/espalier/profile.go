@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"runtime/pprof"
 
@@ -18,7 +19,10 @@ func profiled(work func() error) error {
 	if name == "" {
 		return work()
 	}
-	f, err := os.Create(name)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		return usage.Errorf("%s: %s exists: nothing is overwritten; remove it, or choose another file", profileVariable, name)
+	}
 	if err != nil {
 		return usage.Errorf("%s: %v", profileVariable, err)
 	}

@@ -30,7 +30,9 @@ func TestProfile(t *testing.T) {
 	if err != nil || !bytes.Contains(profile, []byte("phase")) || !bytes.Contains(profile, []byte("induce")) {
 		t.Errorf("a profile of %d bytes without phases, error %v", len(profile), err)
 	}
-	t.Setenv("ESPALIER_PROFILE", filepath.Join(file, "none"))
-	o, _ = train(t, mixed(t, 30, parquetio.WriteOptions{}))
-	o.wants(t, 2, "ESPALIER_PROFILE")
+	for _, name := range []string{filepath.Join(file, "none"), file} { // nothing is overwritten
+		t.Setenv("ESPALIER_PROFILE", name)
+		o, _ = train(t, mixed(t, 30, parquetio.WriteOptions{}))
+		o.wants(t, 2, "ESPALIER_PROFILE")
+	}
 }

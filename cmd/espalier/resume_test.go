@@ -199,7 +199,7 @@ func TestTwoRuns(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	espalier(t, append(args, output, "--resume")...).wants(t, 2, "another run", strconv.Itoa(first.Process.Pid), "at work")
+	espalier(t, append(args, output, "--resume")...).wants(t, 5, "another run", strconv.Itoa(first.Process.Pid), "at work")
 	if err := first.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
 )
 
@@ -149,7 +150,11 @@ func printHistory(c *cobra.Command, final *retrainFlags) error {
 	if final.Destination == "" {
 		return &usage.Error{Problem: "--destination is required"}
 	}
-	list, now, err := retraining.History(c.Context(), final.Retrain)
+	reporter, err := final.begin(c, "destination", final.Destination)
+	if err != nil {
+		return err
+	}
+	list, now, err := retraining.History(c.Context(), final.Retrain, reporter)
 	if err != nil {
 		return err
 	}
@@ -163,6 +168,9 @@ func printAttempt(w io.Writer, a *retraining.Attempt, repeated bool) error {
 		again = ", as before: the files and settings are the same"
 	}
 	text := fmt.Sprintf("%s: %s%s", a.Run, a.Outcome, again)
+	if a.Mode == config.ModeUse {
+		text = strings.TrimSuffix(fmt.Sprintf("%s: in use by a person%s: %s", a.Run, again, a.Reason), ": ")
+	}
 	if a.AUC != nil {
 		text += "; " + tested(a.AUC, a.Cost)
 	}
@@ -301,7 +309,7 @@ and does not promote. The history records who took the place of whom, and why.`,
 			return err
 		}
 		if flags.Run == "" && flags.Hold == "" {
-			return listRuns(c, flags)
+			return listRuns(c, flags, reporter)
 		}
 		a, err := retraining.Use(c.Context(), flags.Use, reporter)
 		if a != nil {
@@ -325,6 +333,9 @@ func printUse(w io.Writer, c *useFlags, a *retraining.Attempt) error {
 	if a.Before != "" && a.Before != a.Run {
 		lines[0] += ", instead of " + a.Before
 	}
+	if c.Run == config.Previous && a.Before != "" {
+		lines = append(lines, "the previous run is "+a.Before+" now: the same command again goes back to it")
+	}
 	switch a.HeldTo {
 	case "":
 		lines = append(lines, "the next retrain may promote another run: --hold DAY keeps this one")
@@ -342,11 +353,11 @@ func printUse(w io.Writer, c *useFlags, a *retraining.Attempt) error {
 }
 
 // listRuns prints the runs of a destination, and marks the run in use.
-func listRuns(c *cobra.Command, flags *useFlags) error {
+func listRuns(c *cobra.Command, flags *useFlags, reporter engine.Reporter) error {
 	if err := flags.Validate(); err != nil {
 		return err
 	}
-	list, err := retraining.Runs(c.Context(), flags.Use)
+	list, err := retraining.Runs(c.Context(), flags.Use, reporter)
 	if err != nil {
 		return err
 	}

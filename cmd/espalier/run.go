@@ -15,23 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/retraining"
-)
-
-// The exit codes, as docs/files.md lists them.
-const (
-	exitDone        = 0
-	exitInternal    = 1
-	exitUsage       = 2
-	exitData        = 3
-	exitGate        = 4
-	exitRunner      = 5
-	exitInterrupted = 130
 )
 
 // start runs a command line and returns its exit code. It prints an error to stderr as a single
@@ -46,54 +31,20 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code i
 	defer notes.end()
 	defer func() {
 		if r := recover(); r != nil {
-			code = exitInternal
-			log.end(stderr, code, internalError(r))
+			how := byNature[usage.Internal]
+			code = how.code
+			log.end(stderr, how, internalError(r))
 		}
 	}()
 	boundGarbage()
 	err := profiled(func() error { return run(context.WithValue(ctx, eventsKey{}, log), args, stdout, stderr) })
-	code, text := ended(ctx, err)
-	log.end(stderr, code, text)
-	return code
-}
-
-// ended returns the exit code of a command line, and the text to print at the end.
-func ended(ctx context.Context, err error) (code int, text string) {
-	var run *engine.InterruptedError
-	switch {
-	case err == nil:
-		return exitDone, "done"
-	case ctx.Err() == nil && !errors.Is(err, errGivenUp):
-		return exitCode(err), err.Error()
-	case errors.As(err, &run):
-		return exitInterrupted, fmt.Sprintf("interrupted; checkpoints stay in %s: the same command goes on from there, train with "+
-			"--resume", run.Checkpoints)
-	default:
-		return exitInterrupted, "interrupted; nothing half-written was left"
-	}
+	how, text := ended(ctx, err)
+	log.end(stderr, how, text)
+	return how.code
 }
 
 // say writes to stderr. An error of stderr cannot be reported anywhere.
 func say(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
-
-// exitCode returns the exit code for an error.
-func exitCode(err error) int {
-	var invalid *usage.Error
-	var data *dataset.DataError
-	var runner *engine.RunnerError
-	switch {
-	case errors.As(err, &invalid):
-		return exitUsage
-	case errors.As(err, &data):
-		return exitData
-	case errors.As(err, new(*retraining.RefusedError)), errors.Is(err, latest.ErrOvertaken), errors.As(err, new(*driftedError)):
-		return exitGate
-	case errors.As(err, &runner):
-		return exitRunner
-	default:
-		return exitInternal
-	}
-}
 
 // run carries out a command line.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -118,9 +69,7 @@ func newRoot(page int) *cobra.Command {
 		Long: `Espalier trains small, accurate classification trees whose tests cost
 something to ask. Parquet in, JSON tree out.
 
-Exit codes: 0 done, 1 internal error, 2 usage or configuration, 3 the data
-broke the contract, 4 refused by the gate of retrain or by drift --fail_above, 5 the
-runner failed, 130 interrupted.`,
+` + exitCodes(),
 		Example: `  espalier train --input 'data/*.parquet' --label class --output runs/first
   espalier show runs/first
   espalier report runs/first --overwrite --previous runs/older

@@ -297,5 +297,5 @@ func (c *configFile) locate(err error, flags *pflag.FlagSet) error {
 	if len(places) == 0 {
 		return err
 	}
-	return &usage.Error{Problem: fmt.Sprintf("%s (%s of %s)", invalid.Error(), strings.Join(places, ", "), c.url)}
+	return usage.Reworded(invalid, fmt.Sprintf("%s (%s of %s)", invalid.Error(), strings.Join(places, ", "), c.url))
 }

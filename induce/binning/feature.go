@@ -15,7 +15,8 @@ type FeatureConfig struct {
 	SingleBins bool // whether tests may ask for single bins
 	Categories int  // greatest number of values of a categorical feature; the tail becomes "other"
 	// MinRows is how many rows a value of a categorical feature needs; with weights, the weight of
-	// this many average rows. Rarer values belong to the tail. Rows is the number of all rows; 0 if
+	// this many average rows. Rarer values belong to the tail. The range of a numeric feature, and the values beyond its
+	// outermost cuts, need as many. Rows is the number of all rows; 0 if
 	// each row weighs 1.
 	MinRows, Rows int64
 
@@ -63,6 +64,9 @@ func (f *Fitter) FitFeature(name string, s *Summary, c FeatureConfig) (dataset.F
 	case s.Distinct() > 0:
 		feature.Cuts = f.fitCuts(s, &c)
 		feature.Range = s.Range()
+		if least := c.leastWeight(s); least > 1 && feature.Range != nil {
+			feature.Range, feature.Cuts = f.common(feature.Cuts, least, c.Cuts == nil)
+		}
 	}
 	return feature, nil
 }
@@ -98,6 +102,35 @@ func (c *FeatureConfig) leastWeight(s *Summary) int64 {
 		return c.MinRows
 	}
 	return int64(math.Ceil(float64(c.MinRows) * float64(total) / float64(c.Rows)))
+}
+
+// common returns ends of the loaded values: the lowest value up to which the values weigh least or more, and the highest
+// value from which they do; nil if the first is above the second. If trim is set, common leaves out cuts with less than
+// this weight below or above them.
+func (f *Fitter) common(cuts []float64, least int64, trim bool) (ends, kept []float64) {
+	low, high := 0, len(f.values)-1
+	below, above := f.weights[low], f.weights[high]
+	for below < least && low < high {
+		low++
+		below += f.weights[low]
+	}
+	for above < least && high > 0 {
+		high--
+		above += f.weights[high]
+	}
+	if low <= high && below >= least && above >= least {
+		ends = []float64{f.values[low], f.values[high]}
+	}
+	if !trim {
+		return ends, cuts
+	}
+	kept = []float64{}
+	for _, cut := range cuts {
+		if low < len(f.values) && f.values[low] < cut && cut <= f.values[high] {
+			kept = append(kept, cut)
+		}
+	}
+	return ends, kept
 }
 
 // fitCuts returns the cuts of the bins.

@@ -59,7 +59,7 @@ type Columns struct {
 
 	Binning       binning.Method // how the cuts of numeric features are chosen
 	MaxCategories int            // values of a categorical feature; the rarest values beyond this many are merged into other
-	MinValueRows  int64          // training rows that a value of a categorical feature needs; rarer values are merged into other
+	MinValueRows  int64          // training rows that a value of a categorical feature needs, and the ends of a numeric one; rarer values are merged into other
 	MaxValues     int            // distinct numbers of a column that are counted exactly
 }
 

@@ -2,9 +2,10 @@ package contract
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
-	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +22,7 @@ func Decode(b []byte) (*Contract, error) {
 	if err := d.Decode(c); errors.Is(err, io.EOF) {
 		return nil, errors.New("the file is empty")
 	} else if err != nil {
-		return nil, fmt.Errorf("%s", strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "yaml: ", "")), " "))
+		return nil, errors.New(inWords(err))
 	}
 	if faults := c.Faults(); len(faults) > 0 {
 		return nil, errors.New(strings.Join(faults, "; "))
@@ -55,6 +56,53 @@ func (c *Contract) Encode(head []string) ([]byte, error) {
 		return nil, err
 	}
 	return b.Bytes(), e.Close()
+}
+
+// unfit matches a fault of a value in the words of the decoder: its line, kind and value, and the Go type that it should have.
+var unfit = regexp.MustCompile("cannot unmarshal (!!\\w+)(?: `([^`]*)`)? into (\\S+)")
+
+// inWords returns an error of the decoder in the words of YAML, on one line.
+func inWords(err error) string {
+	text := strings.ReplaceAll(strings.ReplaceAll(err.Error(), "yaml: ", ""), "unmarshal errors:", "")
+	text = unfit.ReplaceAllStringFunc(text, func(fault string) string {
+		parts := unfit.FindStringSubmatch(fault)
+		got := map[string]string{"!!seq": "a list", "!!map": "a table of keys", "!!null": "no value"}[parts[1]]
+		if parts[2] != "" {
+			got = strconv.Quote(parts[2])
+		}
+		return "got " + cmp.Or(got, "another value") + ", want " + wantedBy(parts[3])
+	})
+	text = unknownField.ReplaceAllString(text, "unknown key ${1}")
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "; ")
+}
+
+// unknownField matches an unknown key in the words of the decoder.
+var unknownField = regexp.MustCompile(`field (\S+) not found in type \S+`)
+
+// wantedBy describes the values of a Go type.
+func wantedBy(goType string) string {
+	switch kind := strings.TrimLeft(goType, "*"); {
+	case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"):
+		return "a whole number"
+	case strings.HasPrefix(kind, "float"):
+		return "a number"
+	case kind == "bool":
+		return "true or false"
+	case kind == "string":
+		return "a text"
+	case kind == "[]string":
+		return "a list of texts"
+	case strings.HasPrefix(kind, "[]"):
+		return "a list of columns"
+	default:
+		return "a table of keys"
+	}
 }
 
 // node returns the column as a mapping, in the order of the fields.

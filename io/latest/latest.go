@@ -159,7 +159,14 @@ func InUse(ctx context.Context, s *objectstore.Store, run string) (url string) {
 }
 
 // ErrOvertaken is the error if another program has moved LATEST.json.
-var ErrOvertaken = errors.New("another program has moved " + Name + " meanwhile")
+var ErrOvertaken error = overtaken{} //nolint:errname // as in io.EOF
+
+type overtaken struct{}
+
+func (overtaken) Error() string { return "another program has moved " + Name + " meanwhile" }
+
+// Nature implements usage.Natured.
+func (overtaken) Nature() usage.Nature { return usage.Refused }
 
 // Resolve returns the run folder that a LATEST.json names. Other models are returned as they are.
 func Resolve(ctx context.Context, s *objectstore.Store, model string) (string, error) {
@@ -187,11 +194,14 @@ func Tree(ctx context.Context, s *objectstore.Store, model string) (encoded []by
 	}
 	url = TreeURL(model)
 	if encoded, err = s.ReadAll(ctx, url, maxTree); err != nil {
-		return nil, "", fmt.Errorf("%s: %w; name a run folder, a tree.json or a %s", model, err, Name)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, objectstore.ErrFolder) {
+			err = fmt.Errorf("%w; name a run folder, a tree.json or a %s", err, Name)
+		}
+		return nil, "", fmt.Errorf("%s: %w", model, err)
 	}
 	if digest != "" && tree.Digest(encoded) != digest {
-		return nil, "", usage.Errorf("%s is not the tree that %s names (tree_sha256): it has changed since; name the run folder "+
-			"to use it", url, Name)
+		return nil, "", usage.Errorf("%s is not the tree that %s names: its digest is %s, and tree_sha256 is %s; restore the file, or "+
+			"put another run in use by espalier retrain use", url, Name, tree.Digest(encoded), digest)
 	}
 	return encoded, url, nil
 }

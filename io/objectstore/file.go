@@ -249,6 +249,7 @@ func (fileDriver) removeEmpty(path string) error {
 // rename replaces the target atomically.
 type fileWriter struct {
 	file    *os.File
+	name    string    // name of the file
 	held    io.Closer // see holdTemporary
 	target  string
 	options WriteOptions
@@ -268,7 +269,7 @@ func (fileDriver) Create(_ context.Context, path string, o WriteOptions) (Writer
 		}
 		switch {
 		case err == nil:
-			return &fileWriter{file: f, held: held, target: path, options: o}, nil
+			return &fileWriter{file: f, name: f.Name(), held: held, target: path, options: o}, nil
 		case try < tries && errors.Is(err, fs.ErrNotExist):
 		default:
 			madeFolders.tidy(folder)
@@ -385,7 +386,7 @@ func (w *fileWriter) Write(p []byte) (int, error) { return w.file.Write(p) }
 
 // Abort implements Writer.
 func (w *fileWriter) Abort() error {
-	err := errors.Join(w.file.Close(), os.Remove(w.file.Name()))
+	err := errors.Join(w.file.Close(), os.Remove(w.name))
 	_ = w.held.Close() // only a lock
 	madeFolders.tidy(filepath.Dir(w.target))
 	return err
@@ -405,7 +406,7 @@ func (w *fileWriter) Commit() error {
 		err = w.publish()
 	}
 	if err != nil {
-		_ = os.Remove(w.file.Name()) // already gone after a rename
+		_ = os.Remove(w.name) // already gone after a rename
 		madeFolders.tidy(filepath.Dir(w.target))
 		return err
 	}
@@ -413,6 +414,18 @@ func (w *fileWriter) Commit() error {
 		return nil
 	}
 	return syncFolder(filepath.Dir(w.target))
+}
+
+// move implements mover.
+func (fileDriver) move(from, to string, o WriteOptions) error {
+	if err := madeFolders.make(filepath.Dir(to)); err != nil {
+		return err
+	}
+	w := &fileWriter{name: from, target: to, options: o}
+	if err := w.publish(); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(to))
 }
 
 // publish renames the temporary file to the target. Writers of the same folder exclude each other;
@@ -434,7 +447,7 @@ func (w *fileWriter) publish() error {
 			return err
 		}
 	}
-	return rename(w.file.Name(), w.target)
+	return rename(w.name, w.target)
 }
 
 func (w *fileWriter) checkGeneration() error {
@@ -451,9 +464,9 @@ func (w *fileWriter) checkGeneration() error {
 // link publishes only if the target is absent: a link fails on an existing name. On a
 // file system without links, an empty file reserves the name first.
 func (w *fileWriter) link() error {
-	err := os.Link(w.file.Name(), w.target)
+	err := os.Link(w.name, w.target)
 	if err == nil {
-		return os.Remove(w.file.Name())
+		return os.Remove(w.name)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return fs.ErrExist
@@ -463,7 +476,7 @@ func (w *fileWriter) link() error {
 		return err
 	}
 	if err = reserved.Close(); err == nil {
-		err = rename(w.file.Name(), w.target)
+		err = rename(w.name, w.target)
 	}
 	if err != nil {
 		_ = os.Remove(w.target)

@@ -37,18 +37,23 @@ func New() *Store {
 // opened holds, by scheme, the functions that open the drivers for Open.
 //
 //nolint:gochecknoglobals // filled by the init functions of drivers, as in database/sql
-var opened = make(map[string]func(idle time.Duration) Driver)
+var opened = make(map[string]func(p Patience) Driver)
+
+// Patience limits how long drivers of object stores try. A zero field has the default of the driver.
+type Patience struct {
+	Idle  time.Duration // without a byte, after which a request is tried again
+	Retry time.Duration // since the first of several failures, after which an operation fails
+}
 
 // RegisterDriver makes a scheme known to Open. The package of a driver calls it from init, so a
 // program knows the schemes whose packages it imports.
-func RegisterDriver(scheme string, open func(idle time.Duration) Driver) { opened[scheme] = open }
+func RegisterDriver(scheme string, open func(p Patience) Driver) { opened[scheme] = open }
 
-// Open returns a store with the drivers that the program imports, in addition to the drivers of New. idle
-// is the time without a byte after which they retry a request; 0: the default of the driver.
-func Open(idle time.Duration) *Store {
+// Open returns a store with the drivers that the program imports, in addition to the drivers of New.
+func Open(p Patience) *Store {
 	s := New()
 	for scheme, open := range opened {
-		s.drivers[scheme] = open(idle)
+		s.drivers[scheme] = open(p)
 	}
 	return s
 }
@@ -318,6 +323,48 @@ func (s *Store) Create(ctx context.Context, url string, o WriteOptions) (Writer,
 		to.store, to.sum = s, sha256.New()
 	}
 	return to, nil
+}
+
+// mover is a driver that gives objects other names without a copy.
+type mover interface {
+	move(from, to string, o WriteOptions) error
+}
+
+// moveBytes is how much of an object Move copies at a time.
+const moveBytes = 8 << 20
+
+// Move gives an object another name, in the same way as a write of the new name. If the driver cannot rename, the object
+// is copied.
+func (s *Store) Move(ctx context.Context, from, to string, o WriteOptions) error {
+	source, err := s.locate(from)
+	if err != nil {
+		return err
+	}
+	target, err := s.locate(to)
+	if err != nil {
+		return err
+	}
+	if d, ok := source.Driver.(mover); ok && source.scheme == target.scheme {
+		return target.fail("move", d.move(source.path, target.path, o))
+	}
+	r, err := s.Open(ctx, from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // read only: nothing can be lost
+	w, err := s.Create(ctx, to, o)
+	if err != nil {
+		return err
+	}
+	defer w.Abort() //nolint:errcheck // after Commit nothing is left to undo
+	buffer := make([]byte, min(moveBytes, r.Size()+1))
+	if _, err := io.CopyBuffer(struct{ io.Writer }{w}, io.NewSectionReader(r, 0, r.Size()), buffer); err != nil {
+		return err
+	}
+	if err := w.Commit(); err != nil {
+		return err
+	}
+	return s.Remove(ctx, from)
 }
 
 // Remove removes one object.

@@ -241,9 +241,10 @@ type pageHeader struct {
 }
 
 type dataPageHeader struct {
-	NumValues     int32           `thrift:"1,required"`
-	Encoding      format.Encoding `thrift:"2,required"`
-	LevelEncoding format.Encoding `thrift:"3,required"`
+	NumValues      int32           `thrift:"1,required"`
+	Encoding       format.Encoding `thrift:"2,required"`
+	LevelEncoding  format.Encoding `thrift:"3,required"`
+	RepeatEncoding format.Encoding `thrift:"4,optional"`
 }
 
 type dictionaryPageHeader struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -26,6 +25,7 @@ type originalColumn struct {
 	elements []format.SchemaElement
 	first    int // position of its first chunk in a row group
 	chunks   int
+	leaves   []copiedLeaf // by chunk
 }
 
 // Original opens the file for copies of its columns. It reads the footer once more, as File
@@ -58,7 +58,7 @@ func (o *Original) load() error {
 		if err != nil {
 			return o.file.damaged(err)
 		}
-		o.columns[o.meta.Schema[at].Name] = originalColumn{o.meta.Schema[at:end], chunk, leaves}
+		o.columns[o.meta.Schema[at].Name] = originalColumn{o.meta.Schema[at:end], chunk, leaves, copiedLeaves(o.meta.Schema[at:end])}
 		at = end
 		chunk += leaves
 	}
@@ -109,35 +109,6 @@ func (o *Original) chunk(group, at int) (*format.ColumnMetaData, span, error) {
 	return m, s, err
 }
 
-// pagesEnd returns the end of a chunk's pages. It looks at their headers if the footer's size of
-// the chunk may leave some bytes out: see mendSizes.
-func (o *Original) pagesEnd(group, at int, m *format.ColumnMetaData, s span) (int64, error) {
-	mended := o.file.rowGroups[group].Columns[at].Meta.V.TotalCompressedSize
-	if mended <= m.TotalCompressedSize {
-		return s.end, nil
-	}
-	b := make([]byte, mended)
-	if err := readFull(o.reader, b, s.start); err != nil {
-		return 0, o.file.readFault(err)
-	}
-	end := int64(0)
-	values := m.NumValues
-	for values > 0 && end < mended {
-		var h pageHeader
-		n, fault := unmarshal(b[end:], &h)
-		if fault != nil || h.CompressedSize < 0 {
-			end = 0 // readers of the copy will report what is wrong
-			break
-		}
-		end += int64(n) + int64(h.CompressedSize)
-		values -= int64(h.Data.V.NumValues) + int64(h.DataV2.V.NumValues)
-	}
-	if end > m.TotalCompressedSize && end <= mended {
-		return s.start + end, nil
-	}
-	return s.end, nil
-}
-
 // CopyChunks writes the chunks of the next column. It copies them from the given row group
 // of the column's Original. The first column written begins a row group.
 func (w *Writer) CopyChunks(group int) error {
@@ -161,17 +132,13 @@ func (w *Writer) CopyChunks(group int) error {
 }
 
 // copyChunk copies the bytes of a chunk and its description, with the new offsets. It does
-// not copy indexes and Bloom filter.
+// not copy indexes and Bloom filter. It checks each page before it writes the page.
 func (w *Writer) copyChunk(f *field, group, at int, to *format.ColumnMetaData) error {
 	m, s, err := f.original.chunk(group, at)
-	if err == nil {
-		s.end, err = f.original.pagesEnd(group, at, m, s)
-	}
 	if err != nil {
 		return w.fault(f, err)
 	}
 	*to = *m
-	to.TotalCompressedSize = s.end - s.start
 	shift := w.offset - s.start
 	to.DataPageOffset += shift
 	if to.DictionaryPageOffset = 0; s.start < m.DataPageOffset {
@@ -180,18 +147,16 @@ func (w *Writer) copyChunk(f *field, group, at int, to *format.ColumnMetaData) e
 	to.IndexPageOffset = 0
 	to.BloomFilterOffset = 0
 	to.BloomFilterLength = 0
-	n, err := io.Copy(w.out, io.NewSectionReader(f.original.reader, s.start, to.TotalCompressedSize))
-	w.offset += n
-	if err != nil {
-		if failed := w.out.Flush(); failed != nil { // the write has failed, not the read
-			return failed
-		}
+	failed := false // the write, not the read
+	put := func(b []byte) error {
+		n, err := w.out.Write(b)
+		w.offset += int64(n)
+		failed = err != nil
+		return err
 	}
-	if err == nil && n < to.TotalCompressedSize {
-		err = io.ErrUnexpectedEOF
+	to.TotalCompressedSize, err = f.original.copyPages(group, at, f.source.leaves[at-f.source.first], s, put)
+	if err == nil || failed {
+		return err
 	}
-	if err != nil {
-		return f.original.file.readFault(err)
-	}
-	return nil
+	return f.original.placed(f.name, group, err)
 }

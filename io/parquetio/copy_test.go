@@ -54,9 +54,18 @@ func allRows(tb testing.TB, b []byte) (*parquet.Schema, []parquet.Row) {
 // copied copies all columns of a file, and writes a further column behind them.
 func copied(tb testing.TB, store *objectstore.Store, url string) []byte {
 	tb.Helper()
-	f, err := parquetio.Open(tb.Context(), store, url)
+	b, err := tryCopy(tb, store, url)
 	if err != nil {
 		tb.Fatal(err)
+	}
+	return b
+}
+
+func tryCopy(tb testing.TB, store *objectstore.Store, url string) ([]byte, error) {
+	tb.Helper()
+	f, err := parquetio.Open(tb.Context(), store, url)
+	if err != nil {
+		return nil, err
 	}
 	o, err := f.Original(tb.Context())
 	if err != nil {
@@ -75,7 +84,7 @@ func copied(tb testing.TB, store *objectstore.Store, url string) []byte {
 	for group := range f.RowGroups() {
 		for range f.Columns() {
 			if err := w.CopyChunks(group); err != nil {
-				tb.Fatal(err)
+				return nil, errors.Join(err, w.Abort())
 			}
 		}
 		index := make([]uint16, f.RowGroupRows(group))
@@ -89,11 +98,7 @@ func copied(tb testing.TB, store *objectstore.Store, url string) []byte {
 	if err := w.Commit(); err != nil {
 		tb.Fatal(err)
 	}
-	b, err := store.ReadAll(tb.Context(), url+".copy", 1<<30)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return b
+	return store.ReadAll(tb.Context(), url+".copy", 1<<30)
 }
 
 type nested struct {
@@ -289,4 +294,85 @@ func TestCopyShortChunk(t *testing.T) {
 			t.Errorf("%s: %d values, want those of the original", column, len(got))
 		}
 	}
+}
+
+// TestCopyOfDamage: of a damaged file there is an error with its place, or a copy that can be read.
+func TestCopyOfDamage(t *testing.T) {
+	files := map[string][]byte{"nested": nestedFile(t)}
+	found, _ := filepath.Glob("testdata/*.parquet")
+	for _, name := range found {
+		if strings.Contains(name, "unpadded") || strings.Contains(name, "short_chunk") || strings.Contains(name, "arrow_2") {
+			continue // parquet-go does not read them
+		}
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = b
+	}
+	store := objectstore.New()
+	refused := 0
+	for name, whole := range files {
+		footer := len(whole) - 8 - int(binary.LittleEndian.Uint32(whole[len(whole)-8:]))
+		for at := 4; at+8 < footer; at += max(8, footer/40) {
+			b := bytes.Clone(whole)
+			for i := range 8 {
+				b[at+i] = 0xff
+			}
+			if err := store.Put(t.Context(), "mem://damage", b, objectstore.WriteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			out, err := tryCopy(t, store, "mem://damage")
+			var fault *dataset.DataError
+			switch {
+			case errors.As(err, &fault):
+				refused++
+				if fault.File == "" || fault.Column == "" || fault.RowGroup == nil {
+					t.Errorf("%s at %d: no place: %v", name, at, err)
+				}
+			case err != nil:
+				t.Errorf("%s at %d: %v", name, at, err)
+			default:
+				func() {
+					defer func() {
+						if p := recover(); p != nil {
+							t.Errorf("%s at %d: the copy cannot be read: %v", name, at, p)
+						}
+					}()
+					if _, err := readable(out); err != nil {
+						t.Errorf("%s at %d: the copy cannot be read: %v", name, at, err)
+					}
+				}()
+			}
+		}
+	}
+	if refused < 100 {
+		t.Errorf("%d damaged files were refused", refused)
+	}
+}
+
+// readable reads all rows of a file by parquet-go, and counts them.
+func readable(b []byte) (n int, err error) {
+	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return 0, err
+	}
+	for _, group := range f.RowGroups() {
+		rows := group.Rows()
+		buffer := make([]parquet.Row, 64)
+		for {
+			k, err := rows.ReadRows(buffer)
+			n += k
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return n, errors.Join(err, rows.Close())
+			}
+		}
+		if err := rows.Close(); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
 }

@@ -56,6 +56,9 @@ const (
 	wordBytes  = 8        // bytes of a value that is not a text
 )
 
+// MaxColumns is the greatest number of columns of a Table.
+const MaxColumns = 1<<16 - 1
+
 // NewTable begins a file. Nothing is visible until Commit returned nil.
 func NewTable(ctx context.Context, store *objectstore.Store, url string, columns []TableColumn, o WriteOptions) (
 	*Table, error,

@@ -24,8 +24,8 @@ type pageFeature struct {
 	Name    string   `json:"name"`
 	Numeric bool     `json:"numeric"`
 	Unit    string   `json:"unit,omitempty"`
-	Range   []string `json:"range,omitempty"` // the least and the greatest value, for reading
-	Lost    bool     `json:"lost,omitempty"`  // training rows lacked values
+	Cuts    []string `json:"cuts,omitempty"` // the first and the last cut, for reading: the page has no value of a single row
+	Lost    bool     `json:"lost,omitempty"` // training rows lacked values
 
 	// Codes and Names are the listed values of a categorical feature. Other is the code of values
 	// that training did not list, and Missing the code of no value. Some means that training has
@@ -46,8 +46,8 @@ func (t *tests) pageFeatures() []pageFeature {
 			Name: f.name, Numeric: f.Kind == dataset.Numeric, Unit: f.Unit.String(), Lost: f.Missing > 0,
 		}
 		if f.Kind == dataset.Numeric {
-			for _, x := range f.Range {
-				list[i].Range = append(list[i].Range, f.Unit.Spell(x))
+			if n := len(f.Cuts); n > 1 {
+				list[i].Cuts = []string{f.Unit.Spell(f.Cuts[0]), f.Unit.Spell(f.Cuts[n-1])}
 			}
 			continue
 		}

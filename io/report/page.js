@@ -684,7 +684,7 @@ class Page {
    */
   hint(feature, price) {
     const form = feature.numeric ? (feature.unit ? `a ${feature.unit}` : "a number") : "one of the values";
-    const range = feature.range?.length === 2 ? `, ${this.local(rangeOf(feature))} in training` : "";
+    const range = feature.cuts?.length === 2 ? `, cuts from ${this.local(cutsOf(feature))}` : "";
     return element("span", { class: "soft", id: "hint" }, `${form}${range}; price ${this.local(number(price))}${this.unit()}`);
   }
 
@@ -765,7 +765,7 @@ class Page {
       const value = this.answers.get(this.data.tests[test][0]) ?? null;
       const far = apart(feature, value);
       return element("li", {}, `${feature.name} is ${this.local(spelled(feature, value))}`,
-        ...(far ? [element("b", { class: "fault" }, `, ${far} the values of training (${this.local(rangeOf(feature))})`)] : []),
+        ...(far ? [element("b", { class: "fault" }, `, far from the cuts of the tree (${this.local(cutsOf(feature))})`)] : []),
         `, so ${signs(conditions(this.data, test)[child - tree.first[way[k]]])}: ` +
         `paid ${this.local(number(priceOf(this.data, tree, way[k])))}${this.unit()}`);
     });
@@ -860,12 +860,12 @@ function effect(values) {
 }
 
 /**
- * The values of a feature in training.
+ * The first and the last cut of a feature.
  * @param {Feature} feature
  * @returns {string}
  */
-function rangeOf(feature) {
-  return (feature.range ?? []).join(" to ");
+function cutsOf(feature) {
+  return (feature.cuts ?? []).join(" to ");
 }
 
 /**

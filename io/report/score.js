@@ -8,7 +8,7 @@
  * @property {string} name
  * @property {boolean} numeric
  * @property {string} [unit]
- * @property {string[]} [range]
+ * @property {string[]} [cuts]
  * @property {boolean} [lost]
  * @property {number[]} [codes]
  * @property {string[]} [names]
@@ -539,18 +539,15 @@ function ambiguous(text) {
 }
 
 /**
- * How far a value is from those of training: "outside", "far outside" (by more than their whole range), or "" where it is
- * among them.
+ * Whether a value is further from the cuts of a feature than the first cut is from the last.
  * @param {Feature} feature
  * @param {Value} value
- * @returns {string}
+ * @returns {boolean}
  */
 function apart(feature, value) {
-  if (!feature.numeric || value === null || feature.range?.length !== 2) return "";
-  const [low, high] = feature.range.map((text) => parseNumber(feature, text) ?? NaN);
-  const by = Math.max(low - value, value - high);
-  if (!(by > 0)) return "";
-  return by > high - low ? "far outside" : "outside";
+  if (!feature.numeric || value === null || feature.cuts?.length !== 2) return false;
+  const [low, high] = feature.cuts.map((text) => parseNumber(feature, text) ?? NaN);
+  return Math.max(low - value, value - high) > high - low;
 }
 
 /**

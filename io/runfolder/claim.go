@@ -12,10 +12,52 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// Claim writes a manifest with a list of the files to come, so that files left by a killed run are
-// known to be Espalier's. rows are the names of the Parquet files. optional names the optional
-// documents to come. The files of an earlier run must have been removed: see RemoveEarlier.
-func (f *Folder) Claim(ctx context.Context, started time.Time, rows []string, optional ...string) error {
+// stagedFolder is the folder below a folder of rows that has the files of a run which replaces finished files.
+const stagedFolder = "_staged"
+
+// SweepStaged removes what a killed run has staged, given the ID of the run.
+func SweepStaged(ctx context.Context, s *objectstore.Store, folder, run string) {
+	_ = s.RemoveAll(ctx, objectstore.Join(folder, stagedFolder, run)) // the next run takes another name
+	_ = s.RemoveEmpty(objectstore.Join(folder, stagedFolder))
+}
+
+// Begin makes room for the Parquet files of a run, whose names are rows, and for its documents. Finished files of an
+// earlier run stay until Write: RowFile returns names below a folder of their own then. Otherwise Begin removes what an
+// unfinished run has left, and claims the names: it writes a manifest with a list of the files to come, so that files
+// left by a killed run are known to be Espalier's. optional names the optional documents to come. run is the ID of the
+// run.
+func (f *Folder) Begin(ctx context.Context, run string, started time.Time, rows []string, optional ...string) error {
+	if f.earlier && f.Finished() {
+		f.staged = objectstore.Join(f.url, stagedFolder, run)
+		return nil
+	}
+	if err := f.removeEarlier(ctx, nil); err != nil {
+		return err
+	}
+	return f.claim(ctx, started, rows, optional)
+}
+
+// RowFile returns the URL at which a run writes a Parquet file of rows.
+func (f *Folder) RowFile(name string) string {
+	if f.staged != "" {
+		return objectstore.Join(f.staged, name)
+	}
+	return f.File(name)
+}
+
+// Replaces reports whether the run replaces finished files, which stay until it is whole.
+func (f *Folder) Replaces() bool { return f.staged != "" }
+
+// Unstage removes the staged files of a run that has failed.
+func (f *Folder) Unstage(ctx context.Context) error {
+	if err := f.store.RemoveAll(ctx, f.staged); err != nil {
+		return err
+	}
+	return f.store.RemoveEmpty(objectstore.Join(f.url, stagedFolder))
+}
+
+// claim writes the claim of a run.
+func (f *Folder) claim(ctx context.Context, started time.Time, rows, optional []string) error {
 	b, err := encodeJSON(&head{
 		Format: f.kind.terms().format, Version: 1, Espalier: Version(), Started: started.UTC(),
 		Files: f.kind.expected(rows, optional),
@@ -62,6 +104,10 @@ func (f *Folder) HoldsClaim(ctx context.Context) bool {
 
 // Undo removes files that a failed run has written, and the run's claim.
 func (f *Folder) Undo(ctx context.Context, written []string) {
+	if f.Replaces() {
+		_ = f.Unstage(ctx) // the run's own error is more informative
+		return
+	}
 	if !f.HoldsClaim(ctx) { // another run has taken the folder over
 		return
 	}
@@ -75,9 +121,6 @@ func (f *Folder) Undo(ctx context.Context, written []string) {
 func (f *Folder) RemoveClaim(ctx context.Context) error {
 	return f.store.RemoveSeen(ctx, f.seen[f.kind.manifest()])
 }
-
-// RemoveEarlier removes the files of an earlier run.
-func (f *Folder) RemoveEarlier(ctx context.Context) error { return f.removeEarlier(ctx, nil) }
 
 // removeEarlier removes the files of an earlier run, except files that this run has written again.
 // _SUCCESS goes first: from then on the folder is unfinished.

@@ -26,7 +26,9 @@ type pending struct {
 // comes next: a folder with _SUCCESS always belongs to a single run, and each file in the folder is
 // listed at any time. Each write is conditional on the file that Open saw: if two runs write into
 // the same folder, the second to end fails.
-func (f *Folder) commit(ctx context.Context, files []File) error {
+//
+// rows are the Parquet files, which get their names after the manifest if they were staged.
+func (f *Folder) commit(ctx context.Context, files []File, rows []string) error {
 	var all []*pending
 	defer func() {
 		for _, p := range all {
@@ -38,6 +40,9 @@ func (f *Folder) commit(ctx context.Context, files []File) error {
 	for _, file := range files {
 		written[file.Name] = true
 	}
+	for _, name := range rows {
+		written[name] = true
+	}
 	all, err := f.writeAside(ctx, files)
 	if err != nil {
 		return OutputError(err)
@@ -48,7 +53,7 @@ func (f *Folder) commit(ctx context.Context, files []File) error {
 	if err := f.removeEarlier(ctx, written); err != nil {
 		return err
 	}
-	failed, err := f.publish(all)
+	failed, err := f.publish(ctx, all, rows)
 	if err == nil {
 		return nil
 	}
@@ -92,9 +97,9 @@ func (f *Folder) writeAside(ctx context.Context, files []File) ([]*pending, erro
 	return slices.DeleteFunc(all, func(p *pending) bool { return p == nil }), parallel.First(faults)
 }
 
-// publish gives files their names: the manifest first, then all other files at the same time, then
-// the last file. It returns the name of the first file that failed.
-func (f *Folder) publish(all []*pending) (failed string, err error) {
+// publish gives files their names: the manifest first, then staged rows, then all other files at the same time,
+// then the last file. It returns the name of the first file that failed.
+func (f *Folder) publish(ctx context.Context, all []*pending, rows []string) (failed string, err error) {
 	mark := all[len(all)-1]
 	var manifest, others []*pending
 	for _, p := range all[:len(all)-1] {
@@ -104,7 +109,12 @@ func (f *Folder) publish(all []*pending) (failed string, err error) {
 			others = append(others, p)
 		}
 	}
-	for _, stage := range [][]*pending{manifest, others, {mark}} {
+	for i, stage := range [][]*pending{manifest, others, {mark}} {
+		if i == 1 && f.staged != "" {
+			if failed, err = f.place(ctx, rows); err != nil {
+				return failed, err
+			}
+		}
 		faults := make([]error, len(stage))
 		_ = parallel.AtOnce(len(stage), func(i int) error { // the errors are checked below
 			faults[i] = stage[i].Commit()
@@ -120,10 +130,25 @@ func (f *Folder) publish(all []*pending) (failed string, err error) {
 	return "", nil
 }
 
-// undo removes the files of an incomplete run. The manifest stays in two cases: if it replaces a
-// claim, and if files of an earlier run stay that no other manifest lists.
+// place gives staged files of rows their names. It returns the name of the first file that failed.
+func (f *Folder) place(ctx context.Context, rows []string) (failed string, err error) {
+	faults := make([]error, len(rows))
+	_ = parallel.AtOnce(len(rows), func(i int) error { // the errors are checked below
+		faults[i] = f.store.Move(ctx, f.RowFile(rows[i]), f.File(rows[i]), f.condition(rows[i]))
+		return nil
+	})
+	for i, err := range faults {
+		if err != nil {
+			return rows[i], err
+		}
+	}
+	return "", f.Unstage(ctx) // its folders
+}
+
+// undo removes the files of an incomplete run. The manifest stays in three cases: if it replaces a
+// claim, if files of an earlier run stay that no other manifest lists, and if rows were staged: some may have their names.
 func (f *Folder) undo(ctx context.Context, all []*pending) {
-	stays := f.claimed || slices.ContainsFunc(all, func(p *pending) bool {
+	stays := f.claimed || f.staged != "" || slices.ContainsFunc(all, func(p *pending) bool {
 		_, seen := f.seen[p.name]
 		return !p.committed && seen
 	})

@@ -42,6 +42,7 @@ type Document struct {
 	Kinds  []Kind // the kinds of folders with this document
 	Holds  string // its content, for the documentation
 	Schema string // name of its JSON Schema, see Schemas; empty if it has none
+	Values Values // values of the rows that it may contain
 
 	optional bool                  // whether there are runs without it
 	many     func(r *Run) []string // names of the files, if there may be any number; nil if there is a single file
@@ -58,19 +59,23 @@ func Documents() []Document {
 	documents := []Document{
 		{
 			Name: "NAME.parquet", Kinds: predictions, many: rowFiles,
-			Holds: "predictions for the input file NAME",
+			Holds:  "predictions for the input file NAME",
+			Values: RowValues,
 		},
 		{
 			Name: TreeName, Kinds: training, Schema: "tree", codec: treeCodec(),
-			Holds: "the model, and the features it tests",
+			Holds:  "the model, and the features it tests",
+			Values: TestedValues | Ends,
 		},
 		{
 			Name: MetricsName, Kinds: training, Schema: "metrics", codec: metricsCodec(),
-			Holds: "figures by part of the rows",
+			Holds:  "figures by part of the rows",
+			Values: SliceValues,
 		},
 		{
 			Name: DataMetricsName, Kinds: predictions, Schema: "metrics", codec: metricsCodec(), optional: true,
-			Holds: "figures, where the rows have a label",
+			Holds:  "figures, where the rows have a label",
+			Values: SliceValues,
 		},
 		{
 			Name: ImportanceName, Kinds: training, Schema: "importance", optional: true,
@@ -79,7 +84,8 @@ func Documents() []Document {
 		},
 		{
 			Name: ReportName, Kinds: training, codec: pageCodec(func(r *Run) *[]byte { return &r.Report }), optional: true,
-			Holds: "the tree and its figures, for people",
+			Holds:  "the tree and its figures, for people",
+			Values: TestedValues | SliceValues,
 		},
 		{
 			Name: CardName, Kinds: training, codec: pageCodec(func(r *Run) *[]byte { return &r.Card }), optional: true,
@@ -87,8 +93,9 @@ func Documents() []Document {
 		},
 		{
 			Name: SchemaName, Kinds: training, Schema: "schema",
-			codec: text(func(r *Run) **tree.Schema { return &r.Schema }, (*tree.Schema).Encode, tree.DecodeSchema),
-			Holds: "each column's use, cuts, values, cost",
+			codec:  text(func(r *Run) **tree.Schema { return &r.Schema }, (*tree.Schema).Encode, tree.DecodeSchema),
+			Holds:  "each column's use, cuts, values, cost",
+			Values: TestedValues | AllValues | Ends,
 		},
 		{
 			Name: ManifestName, Kinds: training, Schema: "manifest",
@@ -97,8 +104,9 @@ func Documents() []Document {
 		},
 		{
 			Name: DataManifestName, Kinds: predictions, Schema: "predictions",
-			codec: inJSON("predictions", func(r *Run) **PredictionsManifest { return &r.Predictions }),
-			Holds: "settings, new values, list of files",
+			codec:  inJSON("predictions", func(r *Run) **PredictionsManifest { return &r.Predictions }),
+			Holds:  "settings, new values, list of files",
+			Values: NewValues,
 		},
 	}
 	return slices.Concat(documents, growthDocuments(), importDocuments())
@@ -112,7 +120,8 @@ func growthDocuments() []Document {
 			Name: DistributionName, Kinds: training, Schema: "distribution", optional: true,
 			codec: text(func(r *Run) **Distribution { return &r.Distribution }, (*Distribution).encode,
 				func(b []byte) (*Distribution, error) { return decodeJSON[Distribution]("distribution", b) }),
-			Holds: "training rows by bin of each feature",
+			Holds:  "training rows by bin of each feature",
+			Values: TestedValues | AllValues,
 		},
 		{
 			Name: FrontierName, Kinds: training, Schema: "frontier", optional: true,
@@ -122,11 +131,13 @@ func growthDocuments() []Document {
 		{
 			Name: FrontierTree(0), Kinds: training, Schema: "tree", codec: treesCodec(),
 			many: treeFiles, pattern: frontierFolder + "/[0-9][0-9][0-9]*.json", hidden: true,
-			Holds: "the trees of frontier.json",
+			Holds:  "the trees of frontier.json",
+			Values: TestedValues | Ends,
 		},
 		{
 			Name: GrownName, Kinds: training, codec: grownCodec(), optional: true,
-			Holds: "all grown trees, for other choices",
+			Holds:  "all grown trees, for other choices",
+			Values: TestedValues | AllValues | Ends,
 		},
 	}
 }
@@ -141,7 +152,8 @@ func importDocuments() []Document {
 		},
 		{
 			Name: PartName(0), Kinds: []Kind{Imported}, many: rowFiles, pattern: "part-*.parquet",
-			Holds: "the rows; `part-*` is import's alone",
+			Holds:  "the rows; `part-*` is import's alone",
+			Values: RowValues,
 		},
 	}
 }

@@ -3,7 +3,6 @@ package runfolder_test
 import (
 	"bytes"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -284,6 +283,16 @@ func TestFilesPage(t *testing.T) {
 		}
 		text = before + "\n## What " + k.verb + " writes\n\n" + table(k.kind) + "\n\n" + rest
 	}
+	const before, after = "Check this table before you share a file.\n\n", "\n\n| other files"
+	head, rest, ok := strings.Cut(text, before)
+	there, tail, also := strings.Cut(rest, after)
+	if !ok || !also {
+		t.Fatalf("%s has no table of values", page)
+	}
+	if diff := cmp.Diff(valuesTable(), there); diff != "" && !*update {
+		t.Errorf("%s: values in files (-want +got; accept with go test ./io/runfolder -update):\n%s", page, diff)
+	}
+	text = head + before + valuesTable() + after + tail
 	if *update {
 		if err := os.WriteFile(page, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
@@ -293,29 +302,44 @@ func TestFilesPage(t *testing.T) {
 
 // table lists the documents of a kind in Markdown.
 func table(kind runfolder.Kind) string {
-	rows := [][3]string{{"file", "holds", "schema"}}
+	rows := [][]string{{"file", "holds", "schema"}}
 	for _, d := range kind.Documents() {
-		rows = append(rows, [3]string{"`" + d.Name + "`", d.Holds, d.Schema})
+		rows = append(rows, []string{"`" + d.Name + "`", d.Holds, d.Schema})
 	}
-	var widths [3]int
+	return markdown(rows)
+}
+
+// valuesTable lists the documents of all kinds with the values that they may contain, in Markdown.
+func valuesTable() string {
+	rows := [][]string{{"file", "values of the rows"}}
+	for _, d := range runfolder.Documents() {
+		name := "`" + d.Name + "`"
+		if d.Name == runfolder.DataManifestName {
+			name += " of " + map[runfolder.Kind]string{runfolder.Predictions: "predict", runfolder.Imported: "import"}[d.Kinds[0]]
+		}
+		rows = append(rows, []string{name, d.Values.String()})
+	}
+	return markdown(rows)
+}
+
+// markdown writes a table.
+func markdown(rows [][]string) string {
+	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
 			widths[i] = max(widths[i], len(cell))
 		}
 	}
-	line := func(row [3]string) string {
-		return fmt.Sprintf("| %-*s | %-*s | %-*s |", widths[0], row[0], widths[1], row[1], widths[2], row[2])
-	}
-	var lines []string
-	for i, row := range rows {
-		lines = append(lines, line(row))
-		if i == 0 {
-			var dashes [3]string
-			for j := range dashes {
-				dashes[j] = strings.Repeat("-", widths[j])
-			}
-			lines = append(lines, line(dashes))
+	line := func(row []string, fill string) string {
+		var b strings.Builder
+		for i, cell := range row {
+			b.WriteString("| " + cell + strings.Repeat(fill, widths[i]-len(cell)) + " ")
 		}
+		return b.String() + "|"
+	}
+	lines := []string{line(rows[0], " "), line(make([]string, len(widths)), "-")}
+	for _, row := range rows[1:] {
+		lines = append(lines, line(row, " "))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -35,7 +35,7 @@ func TestTwoRuns(t *testing.T) {
 				{Name: firstName, Content: []byte(content)},
 				{Name: DataManifestName, Content: []byte(importManifest)},
 				{Name: secondName, Content: []byte(content)},
-			})
+			}, nil)
 		}
 		want := func(content string) {
 			t.Helper()
@@ -79,7 +79,7 @@ func TestHalfARun(t *testing.T) {
 	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.commit(t.Context(), []File{{Name: firstName}, {Name: secondName}, {Name: DataManifestName}}); err == nil {
+	if err := f.commit(t.Context(), []File{{Name: firstName}, {Name: secondName}, {Name: DataManifestName}}, nil); err == nil {
 		t.Error("no error")
 	}
 	for _, name := range []string{firstName, DataManifestName, SuccessName} {

@@ -61,7 +61,7 @@ func Acquire(ctx context.Context, s *objectstore.Store, folder string, warn func
 			err = l.write(ctx, objectstore.WriteOptions{IfGeneration: dead.generation})
 		}
 		if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
-			err = usage.Errorf("--output %s: another run has just begun or ended there: try again, or choose another folder",
+			err = usage.Later("--output %s: another run has just begun or ended there: try again, or choose another folder",
 				folder)
 		}
 	}
@@ -169,7 +169,7 @@ func (l *Lock) await(ctx context.Context, warn func(text string)) (*Lock, error)
 
 // taken returns an error for a folder in which another run is active.
 func (l *Lock) taken(by *Lock) error {
-	return usage.Errorf("--output %s: another run, process %d on %s, is at work there (last sign of life %v ago): "+
+	return usage.Later("--output %s: another run, process %d on %s, is at work there (last sign of life %v ago): "+
 		"wait for it, or choose another folder",
 		l.folder, by.PID, by.Host, time.Since(by.Beat).Round(time.Second))
 }
@@ -192,9 +192,9 @@ func (l *Lock) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 		case err == nil:
 			last = time.Now()
 		case errors.Is(err, fs.ErrExist):
-			cancel(usage.Errorf("--output %s: another run has taken the folder over", l.folder))
+			cancel(usage.Later("--output %s: another run has taken the folder over", l.folder))
 		case time.Since(last) > (silence-1)*beatEvery:
-			cancel(usage.Errorf("--output %s: %s could not be renewed: %v", l.folder, LockName, err))
+			cancel(usage.Later("--output %s: %s could not be renewed: %v", l.folder, LockName, err))
 		}
 	}
 }

@@ -135,7 +135,15 @@ func TestFoldersOfEarlierVersions(t *testing.T) {
 		if _, finished := c.files["_SUCCESS"]; f.Finished() != finished {
 			t.Errorf("finished: %t, want %t", f.Finished(), finished)
 		}
-		if err := f.RemoveEarlier(t.Context()); err != nil {
+		if f.Finished() { // otherwise the files stay until the run is whole
+			if err := s.Remove(t.Context(), f.File("_SUCCESS")); err != nil {
+				t.Error(err)
+			}
+			if f, err = runfolder.Open(t.Context(), s, url, c.kind, true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := f.Begin(t.Context(), "run", time.Now(), nil); err != nil {
 			t.Error(err)
 		}
 		for name := range c.files {
@@ -168,10 +176,10 @@ func TestClaim(t *testing.T) {
 	}
 	first, second := open(false), open(false)
 	started := time.Date(2026, 11, 21, 9, 30, 0, 0, time.FixedZone("", 3600))
-	if err := first.Claim(t.Context(), started, []string{"a.parquet"}, "_metrics.json"); err != nil {
+	if err := first.Begin(t.Context(), "1", started, []string{"a.parquet"}, "_metrics.json"); err != nil {
 		t.Fatal(err)
 	}
-	wantRefusal(t, "the second run", second.Claim(t.Context(), started, nil), "another run has written _manifest.json meanwhile")
+	wantRefusal(t, "the second run", second.Begin(t.Context(), "2", started, nil), "another run has written _manifest.json meanwhile")
 	b, err := s.ReadAll(t.Context(), first.File("_manifest.json"), 1000)
 	if err != nil {
 		t.Fatal(err)
@@ -190,14 +198,71 @@ func TestClaim(t *testing.T) {
 	}
 	put(t, s, first.File("a.parquet"), "killed before the end")
 	third := open(true)
-	if err := third.RemoveEarlier(t.Context()); err != nil || isThere(t, s, first.File("a.parquet")) {
+	err = third.Begin(t.Context(), "3", started, nil)
+	if isThere(t, s, first.File("a.parquet")) {
 		t.Errorf("rows of a killed run are there: %v", err)
 	}
-	if err := third.Claim(t.Context(), started, nil); err != nil || first.HoldsClaim(t.Context()) || !third.HoldsClaim(t.Context()) {
+	if err != nil || first.HoldsClaim(t.Context()) || !third.HoldsClaim(t.Context()) {
 		t.Errorf("the third run has taken the folder over: %v", err)
 	}
 	if err := third.RemoveClaim(t.Context()); err != nil || isThere(t, s, third.File("_manifest.json")) {
 		t.Errorf("the claim of a failed run is there: %v", err)
+	}
+}
+
+// TestReplace: finished files stay until the run that replaces them is whole, whenever it fails or is killed.
+func TestReplace(t *testing.T) {
+	for _, scheme := range []string{"mem", "file"} {
+		s := objectstore.New()
+		url := "mem://" + t.Name()
+		if scheme == "file" {
+			url = t.TempDir()
+		}
+		write := func(fails bool, rows ...string) *runfolder.Folder {
+			t.Helper()
+			f, err := runfolder.Open(t.Context(), s, url, runfolder.Predictions, true, rows...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Begin(t.Context(), "run", time.Now(), rows); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range rows {
+				put(t, s, f.RowFile(name), strings.Join(rows, " "))
+			}
+			if fails {
+				f.Undo(t.Context(), nil)
+				return f
+			}
+			_, err = f.Write(t.Context(), &runfolder.Run{Rows: rows, Predictions: &runfolder.PredictionsManifest{
+				Format: runfolder.PredictionsFormat, Version: 1, Outputs: rows,
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f
+		}
+		holds := func(want string, names ...string) {
+			t.Helper()
+			list, err := s.Below(t.Context(), url, -1)
+			if err != nil || len(list) != len(names)+2 { // manifest, _SUCCESS
+				t.Errorf("%s: %v, %v", scheme, list, err)
+			}
+			for _, name := range names {
+				if b, err := s.ReadAll(t.Context(), objectstore.Join(url, name), 100); err != nil || string(b) != want {
+					t.Errorf("%s: %s: %q, %v", scheme, name, b, err)
+				}
+			}
+		}
+		if f := write(false, "a.parquet", "below/b.parquet"); f.Replaces() {
+			t.Error("an empty folder is replaced")
+		}
+		if f := write(true, "b.parquet", "c.parquet"); !f.Replaces() {
+			t.Error("finished files are not replaced")
+		}
+		holds("a.parquet below/b.parquet", "a.parquet", "below/b.parquet")
+		write(false, "a.parquet", "c.parquet")
+		holds("a.parquet c.parquet", "a.parquet", "c.parquet")
 	}
 }
 

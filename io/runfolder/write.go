@@ -27,7 +27,7 @@ func (f *Folder) Write(ctx context.Context, r *Run) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.commit(ctx, files); err != nil {
+	if err := f.commit(ctx, files, r.Rows); err != nil {
 		return nil, err
 	}
 	return f.kind.Files(f.url, r), nil

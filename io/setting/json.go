@@ -14,7 +14,7 @@ import (
 // Encode writes the settings of a config as a JSON object, in the order of the config's
 // fields. Each exported field has one setting, else Encode fails; fields of embedded
 // structs count as fields of the config, and a field with the tag `json:"-"` is no
-// setting.
+// setting. Secrets are concealed.
 func Encode(config any, settings []Setting) ([]byte, error) {
 	ordered, err := inOrder(config, settings)
 	if err != nil {
@@ -23,7 +23,11 @@ func Encode(config any, settings []Setting) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	for i, s := range ordered {
-		value, err := json.Marshal(encoded(s.Value))
+		shown := encoded(s.Value)
+		if s.Conceal != nil {
+			shown = s.Conceal(reflect.Indirect(reflect.ValueOf(shown)).Interface())
+		}
+		value, err := json.Marshal(shown)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
@@ -37,7 +41,7 @@ func Encode(config any, settings []Setting) ([]byte, error) {
 }
 
 // Decode reads settings from a JSON object. Settings that it does not name stay as they
-// are; unknown keys are refused. earlier has the names of settings by their names in earlier versions; empty: the
+// are, and so do settings whose secrets are concealed; unknown keys are refused. earlier has the names of settings by their names in earlier versions; empty: the
 // setting is ignored. A value may also be the text that its flag takes, as "64MiB" for a size.
 func Decode(b []byte, settings []Setting, earlier map[string]string) error {
 	var members map[string]json.RawMessage
@@ -54,6 +58,9 @@ func Decode(b []byte, settings []Setting, earlier map[string]string) error {
 		if at < 0 {
 			faults = append(faults, unknownKey(key, settings))
 			continue
+		}
+		if settings[at].Conceal != nil && bytes.Contains(members[key], []byte(Concealed)) {
+			continue // documents do not have the value
 		}
 		if err := settings[at].decode(members[key]); err != nil {
 			faults = append(faults, fmt.Errorf("%s: got %s: %w", key, members[key], err))

@@ -13,7 +13,14 @@ type Setting struct {
 	Value      Value  // the field that is set
 	Required   bool   // whether the empty value is a fault
 	Changeable bool   // whether it may differ when a run is resumed, because the tree does not depend on it
+
+	// Conceal returns a value without its secrets, each replaced by Concealed, for documents; nil: the value has none. The
+	// value is encoded as JSON is: a string, or a list of strings.
+	Conceal func(value any) any
 }
+
+// Concealed is written to documents in place of a secret.
+const Concealed = "***"
 
 // Faults checks the values of all settings. Each error names its flag.
 func Faults(settings []Setting) []error {

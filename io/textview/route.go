@@ -80,7 +80,7 @@ func outside(f *dataset.Feature, v tree.Value) string {
 	if !(by > 0) {
 		return ""
 	}
-	return fmt.Sprintf(", %soutside the values of training (%s to %s)", pick(by > high-low, "far ", ""), f.Unit.Spell(low), f.Unit.Spell(high))
+	return fmt.Sprintf(", %soutside the values of training", pick(by > high-low, "far ", "")) // a report does not have the ends
 }
 
 // PathTable is the path of a row for reading.

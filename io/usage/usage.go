@@ -17,6 +17,8 @@ import (
 type Error struct {
 	Setting string // the setting at fault; empty: several, or none
 	Problem string // the text after the setting, including the separator
+
+	nature Nature // the nature of the cause; Internal: there is no cause, or it has no nature
 }
 
 // Error returns the setting as its flag, and the problem.
@@ -27,15 +29,45 @@ func (e *Error) Error() string {
 	return "--" + e.Setting + e.Problem
 }
 
+// Nature implements Natured.
+func (e *Error) Nature() Nature {
+	if e.nature == Internal {
+		return Usage
+	}
+	return e.nature
+}
+
 // leading matches the flag at the beginning of a format.
 var leading = regexp.MustCompile(`^--([a-z_]+)([ :].*)$`)
 
-// Errorf returns an Error of a formatted problem. A flag at the beginning of the format is its setting.
-func Errorf(format string, args ...any) error {
+// Errorf returns an Error of a formatted problem. A flag at the beginning of the format is its setting. Its nature is
+// the nature of an error among args, if one has a nature.
+func Errorf(format string, args ...any) error { return errorf(format, args) }
+
+func errorf(format string, args []any) *Error {
+	e := new(Error)
 	if parts := leading.FindStringSubmatch(format); parts != nil {
-		return &Error{Setting: parts[1], Problem: fmt.Sprintf(parts[2], args...)}
+		e.Setting, format = parts[1], parts[2]
 	}
-	return &Error{Problem: fmt.Sprintf(format, args...)}
+	e.Problem = fmt.Sprintf(format, args...)
+	for _, arg := range args {
+		if cause, ok := arg.(error); ok && e.nature == Internal {
+			e.nature, _ = innermost(cause)
+		}
+	}
+	return e
+}
+
+// Later returns an Error whose cause goes away without a person, such as another run at work.
+func Later(format string, args ...any) error {
+	e := errorf(format, args)
+	e.nature = TryAgain
+	return e
+}
+
+// Reworded returns an error about settings in other words, with the same nature.
+func Reworded(err error, problem string) error {
+	return &Error{Problem: problem, nature: NatureOf(err)}
 }
 
 // Renamed returns an error about a setting as an error about another setting, by which a verb sets
@@ -43,7 +75,7 @@ func Errorf(format string, args ...any) error {
 func Renamed(err error, from, to string) error {
 	var e *Error
 	if errors.As(err, &e) && e.Setting == from {
-		return &Error{Setting: to, Problem: e.Problem}
+		return &Error{Setting: to, Problem: e.Problem, nature: e.nature}
 	}
 	return err
 }
@@ -57,17 +89,30 @@ func All(faults []error) error {
 	for _, err := range faults {
 		texts = append(texts, strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
-	return &Error{Problem: strings.Join(texts, "; ")}
+	return &Error{Problem: strings.Join(texts, "; "), nature: natureOf(faults)}
+}
+
+// natureOf returns the nature of several faults. A fault that needs a person comes first.
+func natureOf(faults []error) Nature {
+	last := Internal
+	for _, err := range faults {
+		n, _ := innermost(err)
+		if n == Internal || n == Usage {
+			return Usage
+		}
+		last = n
+	}
+	return last
 }
 
 // outputMark opens the text of a worker's error on its output. A pipeline keeps the text of
 // an error, but not its type.
 const outputMark = "espalier-output-fault:"
 
-// MarkOutput marks an error of a worker as a fault of its output. A fault of the input and
-// the end of the run are returned as they are.
+// MarkOutput marks an error of a worker as a fault of its output. A fault of the input, a fault that goes away
+// without a person and the end of the run are returned as they are.
 func MarkOutput(err error) error {
-	if err == nil || errors.As(err, new(*dataset.DataError)) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if err == nil || errors.As(err, new(*dataset.DataError)) || NatureOf(err) == TryAgain || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	return errors.New(outputMark + strconv.Quote(err.Error()))

@@ -38,7 +38,8 @@ type Import struct {
 	Codec        string
 	Overwrite    bool
 
-	StorageTimeout float64 // seconds
+	StorageTimeout  float64 // seconds
+	StoragePatience float64 // seconds
 }
 
 // The delimiters with a name.
@@ -58,7 +59,8 @@ func DefaultImport() Import {
 	return Import{
 		Delimiter: DelimiterAuto, Decimal: ".",
 		RowsPerFile: 1_000_000, RowsPerGroup: 250_000, Codec: "snappy",
-		StorageTimeout: DefaultStorageConfig().StorageTimeout,
+		StorageTimeout:  DefaultStorageConfig().StorageTimeout,
+		StoragePatience: DefaultStorageConfig().StoragePatience,
 	}
 }
 
@@ -115,6 +117,7 @@ func (c *Import) Settings() []setting.Setting {
 			Help: "compression of pages: " + setting.Alternatives(parquetio.Codecs()),
 		},
 		source.TimeoutSetting(&c.StorageTimeout),
+		source.PatienceSetting(&c.StoragePatience),
 	})
 	return slices.Concat(run, rows, files)
 }
@@ -204,5 +207,6 @@ func (c *Import) Validate() error {
 func (c *Import) Storage() StorageConfig {
 	s := DefaultStorageConfig()
 	s.StorageTimeout = c.StorageTimeout
+	s.StoragePatience = c.StoragePatience
 	return s
 }

@@ -40,6 +40,8 @@ type Train struct {
 	Resources
 
 	AlsoRead []string `json:"-"` // files from which this configuration was read, which the run does not replace
+	// NewColumns are columns that only the newest files have. They are ignored, unless a setting names them.
+	NewColumns []string `json:"-"`
 
 	columnInSplit bool // whether --split has named a column, as in earlier versions
 }
@@ -235,7 +237,8 @@ func (c *Train) testSettings() []setting.Setting {
 		{
 			Name: "min_value_rows", Value: whole(&c.MinValueRows, "min_value_rows"),
 			Help: "training rows that a value of a categorical feature needs, with --weight their weight; rarer values are put " +
-				"together as other and are in no file of the run",
+				"together as other and are in no file of the run; the ends of the range of a numeric feature, and the values beyond " +
+				"its outermost cuts, need as many",
 		},
 		{
 			Name: "max_values", Value: whole(&c.MaxValues, "max_values"),

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -179,14 +180,29 @@ func TestConfigFlags(t *testing.T) {
 		}
 	}
 	for option, want := range map[string]string{
-		"num_workerz=7": "--engine_options num_workerz=7: want NAME=VALUE with the name of a flag of the Beam SDK",
-		"num_workers":   "want NAME=VALUE", "num_workers=many": "--engine_options num_workers=many: ",
+		"num_workerz=7": "--engine_options num_workerz=***: want NAME=VALUE with the name of a flag of the Beam SDK",
+		"num_workers":   "want NAME=VALUE", "num_workers=many": "--engine_options num_workers=***: ",
 	} {
 		_, err := admit(t.Context(), &Config{Endpoint: "there:2", EngineOptions: []string{option}})
 		wantUsage(t, option, err, want)
 		if got := values(); got != before {
 			t.Errorf("after %s flags %q, want %q", option, got, before)
 		}
+	}
+}
+
+// TestConceal: documents have no secrets of settings.
+func TestConceal(t *testing.T) {
+	for text, want := range map[string]string{
+		"image:1": "image:1", "{broken": "***", "": "",
+		`{"command":"/opt/e","env":{"AWS_SECRET_ACCESS_KEY":"planted"},"other":"planted"}`: `{"command":"/opt/e","env":{"AWS_SECRET_ACCESS_KEY":"***"},"other":"***"}`,
+	} {
+		if got := concealEnvironment(text); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+	if got := concealOptions([]string{"job_name=planted", "verbose"}); !reflect.DeepEqual(got, []string{"job_name=***", "verbose"}) {
+		t.Errorf("options %q", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"encoding/json"
 	"flag" //nolint:depguard // the SDK takes the settings of engines from its flags only
 	"reflect"
 	"slices"
@@ -52,7 +53,7 @@ func (c *Config) Settings() []setting.Setting {
 				"process) or DOCKER",
 		},
 		{
-			Name: "environment_config", Value: setting.Text(&c.EnvironmentConfig),
+			Name: "environment_config", Value: setting.Text(&c.EnvironmentConfig), Conceal: concealEnvironment,
 			Help: `image of DOCKER; another program than this binary for PROCESS, as {"command":"PATH","env":{"NAME":"VALUE"}}`,
 		},
 		{
@@ -60,7 +61,7 @@ func (c *Config) Settings() []setting.Setting {
 			Help: "number of the engine's workers; -1: its own default",
 		},
 		{
-			Name: "engine_options", Value: setting.List(&c.EngineOptions, setting.By(optionFlag)),
+			Name: "engine_options", Value: setting.List(&c.EngineOptions), Conceal: concealOptions,
 			Help: "further flags of the Beam SDK, as NAME=VALUE,..; on the command line they are also flags",
 		},
 	})
@@ -68,6 +69,53 @@ func (c *Config) Settings() []setting.Setting {
 		list[i].Changeable = true
 	}
 	return list
+}
+
+// concealEnvironment conceals the values of the variables of a command of PROCESS. The image of DOCKER stays.
+func concealEnvironment(value any) any {
+	text, _ := value.(string)
+	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return text
+	}
+	var command map[string]any
+	if json.Unmarshal([]byte(text), &command) != nil {
+		return setting.Concealed
+	}
+	for key, content := range command {
+		variables, ok := content.(map[string]any)
+		switch {
+		case ok:
+			for name := range variables {
+				variables[name] = setting.Concealed
+			}
+		case key != "command":
+			command[key] = setting.Concealed
+		}
+	}
+	b, err := json.Marshal(command)
+	if err != nil {
+		return setting.Concealed
+	}
+	return string(b)
+}
+
+// concealOptions conceals the values of flags of the SDK: some of them are credentials.
+func concealOptions(value any) any {
+	options, _ := value.([]string)
+	shown := make([]string, len(options))
+	for i, option := range options {
+		shown[i] = concealed(option)
+	}
+	return shown
+}
+
+// concealed returns NAME=VALUE without the value.
+func concealed(option string) string {
+	name, _, valued := strings.Cut(option, "=")
+	if !valued {
+		return name
+	}
+	return name + "=" + setting.Concealed
 }
 
 // optionFlag returns the flag of the SDK that an item of EngineOptions names.
@@ -111,10 +159,19 @@ func (c *Config) apply() (restore func(), err error) {
 		}
 		if err != nil {
 			restore()
-			return nil, usage.Errorf("--engine_options %s: %v", option, err)
+			return nil, usage.Errorf("--engine_options %s: %v", concealed(option), concealedIn(err, option))
 		}
 	}
 	return restore, nil
+}
+
+// concealedIn returns the text of an error about an option without the option's value.
+func concealedIn(err error, option string) string {
+	_, value, _ := strings.Cut(option, "=")
+	if value == "" {
+		return err.Error()
+	}
+	return strings.ReplaceAll(err.Error(), value, setting.Concealed)
 }
 
 // RunnerSetting declares the runner of a verb.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // RunnerError is the error of a job that failed for reasons other than the data.
@@ -20,6 +21,9 @@ type RunnerError struct {
 func (e *RunnerError) Error() string {
 	return fmt.Sprintf("the job %q failed on the runner %q: %v", e.Job, e.Runner, cause(e.Err))
 }
+
+// Nature implements usage.Natured: workers and their hosts come and go.
+func (e *RunnerError) Nature() usage.Nature { return usage.TryAgain }
 
 // Unwrap returns the error of the runner.
 func (e *RunnerError) Unwrap() error { return e.Err }

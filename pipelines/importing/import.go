@@ -2,8 +2,10 @@ package importing
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -63,8 +65,7 @@ type column struct {
 
 // Import reads CSV files twice, to infer the types of their columns and to write their rows as
 // Parquet files. The same bytes and configuration give the same files. If Import fails or is
-// interrupted, it leaves no files; an earlier import in the folder is removed once all types are
-// known.
+// interrupted, it leaves no files; an earlier import in the folder stays until the new one is whole.
 func Import(ctx context.Context, c config.Import, reporter engine.Reporter) (result *Result, err error) {
 	setup := session.Setup{Check: c.Validate, Storage: c.Storage()}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
@@ -83,15 +84,20 @@ func Import(ctx context.Context, c config.Import, reporter engine.Reporter) (res
 		if err := im.prepare(ctx); err != nil {
 			return err
 		}
-		if result, err = im.write(ctx); err != nil {
-			im.folder.Undo(context.WithoutCancel(ctx), im.files)
-		}
+		whole := false
+		defer func() { // also after a panic
+			if !whole {
+				im.folder.Undo(context.WithoutCancel(ctx), im.files)
+			}
+		}()
+		result, err = im.write(ctx)
+		whole = err == nil
 		return err
 	})
 	return result, err
 }
 
-// prepare checks the folder, infers the types, and only then empties the folder.
+// prepare checks the folder, infers the types, and only then makes room in the folder.
 func (im *importing) prepare(ctx context.Context) error {
 	var err error
 	c := im.config
@@ -113,10 +119,7 @@ func (im *importing) prepare(ctx context.Context) error {
 	if err := im.infer(ctx); err != nil {
 		return err
 	}
-	if err := im.folder.RemoveEarlier(ctx); err != nil {
-		return err
-	}
-	return im.folder.Claim(ctx, time.Now(), im.parts())
+	return im.folder.Begin(ctx, strings.ToLower(rand.Text()), time.Now(), im.parts())
 }
 
 // infer reads all files and decides on the types of the columns.
@@ -173,8 +176,14 @@ func (im *importing) decide() error {
 			}
 		}
 	}
-	if len(im.written) == 0 {
+	switch n := len(im.written); {
+	case n == 0:
 		return &dataset.DataError{File: im.inputs[0].name, Problem: "line 1: no column has a name", Hint: "name them"}
+	case n > parquetio.MaxColumns:
+		return &dataset.DataError{
+			File: im.inputs[0].name, Problem: fmt.Sprintf("line 1: %d columns, expected at most %d", n, parquetio.MaxColumns),
+			Hint: "leave columns out, or write rows instead of columns",
+		}
 	}
 	return nil
 }

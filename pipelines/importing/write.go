@@ -102,7 +102,7 @@ func (w *writing) write(ctx context.Context, in *input, r *csvio.Reader, fields 
 // begin begins the next Parquet file.
 func (im *importing) begin(ctx context.Context) (*parquetio.Table, error) {
 	const dictionary = 1 << 20 // bytes; if it is larger, a chunk continues without a dictionary
-	url := im.folder.File(runfolder.PartName(int64(len(im.files))))
+	url := im.folder.RowFile(runfolder.PartName(int64(len(im.files))))
 	columns := make([]parquetio.TableColumn, len(im.written))
 	for i, c := range im.written {
 		columns[i] = parquetio.TableColumn{
@@ -138,7 +138,7 @@ func columnType(t csvio.Type) parquetio.TableType {
 
 // commit ends a Parquet file.
 func (im *importing) commit(t *parquetio.Table) error {
-	url := im.folder.File(runfolder.PartName(int64(len(im.files))))
+	url := im.folder.RowFile(runfolder.PartName(int64(len(im.files))))
 	if err := t.Commit(); err != nil {
 		_ = t.Abort() // the first error is the cause
 		return usage.Errorf("--output: %v", err)

@@ -5,6 +5,7 @@ package openmetrics
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -94,7 +95,11 @@ func Open(ctx context.Context, s *objectstore.Store, url, verb string) (*output.
 	}
 	file, err := output.Open(ctx, s, url, url != "", kind)
 	if err != nil {
-		return nil, usage.Renamed(err, "output", "open_metrics")
+		renamed := usage.Renamed(err, "output", "open_metrics")
+		if errors.As(err, new(*output.ForeignError)) {
+			renamed = &output.ForeignError{Err: renamed}
+		}
+		return nil, renamed
 	}
 	return file, nil
 }

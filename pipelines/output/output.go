@@ -26,6 +26,15 @@ func Metrics() Kind {
 	return Kind{Another: "the metrics of another evaluation", Refuse: runfolder.RefuseMetrics}
 }
 
+// ForeignError is the error if a file of another kind has the name.
+type ForeignError struct{ Err error }
+
+// Error implements error.
+func (e *ForeignError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the usage error.
+func (e *ForeignError) Unwrap() error { return e.Err }
+
 // File is a file of --output.
 type File struct {
 	store *objectstore.Store
@@ -50,8 +59,8 @@ func Open(ctx context.Context, s *objectstore.Store, url string, replace bool, k
 	case err != nil:
 		return nil, usage.Errorf("--output: %v", err)
 	case kind.Own != nil && !kind.Own(headOf(ctx, s, seen)):
-		return nil, usage.Errorf("--output: %s exists and is no %s: nothing is overwritten; choose another file", url,
-			kind.Is)
+		return nil, &ForeignError{usage.Errorf("--output: %s exists and is no %s: nothing is overwritten; choose another file", url,
+			kind.Is)}
 	}
 	if kind.Refuse != nil {
 		if err := kind.Refuse(ctx, s, seen); err != nil {

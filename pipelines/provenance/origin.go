@@ -139,6 +139,7 @@ func (o *Origin) readRecord(ctx context.Context, s *objectstore.Store, destinati
 		return nil
 	}
 	o.Attempt = r.Attempt
+	o.Notes = append(o.Notes, r.Notes...)
 	if r.Attempt.Digest != o.Digest {
 		o.note("the history has the run, with another tree than the tree that made the file")
 	} else {

@@ -3,14 +3,14 @@ package retraining
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/comparison"
-	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/gate"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/naming"
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -27,9 +27,12 @@ type RefusedError struct {
 
 // Error returns the reasons.
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("the gate refuses %s, and LATEST.json stays as it was: %s. Look at its report.html, and at what "+
-		"`espalier compare` says of LATEST.json and the run", e.Run, strings.Join(e.Reasons, "; "))
+	return fmt.Sprintf("the gate refuses %s, and LATEST.json stays as it was: %s. Look at its report.html, and at "+
+		"`espalier evaluate RUN --against LATEST.json --input FILES`", e.Run, strings.Join(e.Reasons, "; "))
 }
+
+// Nature implements usage.Natured.
+func (e *RefusedError) Nature() usage.Nature { return usage.Refused }
 
 // judge checks the tree of a new run, both alone and against the tree in use.
 func (w *work) judge(ctx context.Context, r *train.Result) error {
@@ -42,8 +45,11 @@ func (w *work) judge(ctx context.Context, r *train.Result) error {
 		return nil
 	}
 	other := w.apart || w.inUse != nil && (w.inUse.Label.Column != t.Label.Column || !comparison.SameClasses(w.inUse, t))
-	if w.attempt.Before == "" || other && w.config.Replace {
+	if w.attempt.Before == "" {
 		return nil
+	}
+	if other && w.config.Replace {
+		return w.replace(ctx, t, area)
 	}
 	if other {
 		w.fault("replace", fmt.Sprintf("the tree in use predicts %q with the classes %s, and the new one %q with the classes %s: "+
@@ -62,6 +68,29 @@ func (w *work) judge(ctx context.Context, r *train.Result) error {
 	return w.drift(ctx)
 }
 
+// replace checks a tree that takes the place of the tree in use by --replace, where the two cannot be compared on the
+// same rows.
+func (w *work) replace(ctx context.Context, t *tree.Tree, area *metric.Estimate) error {
+	if len(t.Nodes) == 1 {
+		w.fault("replace", "the new tree is a single leaf, without a test, and cannot be compared with the tree in use")
+	}
+	record := "they have other labels or classes"
+	if w.inUse == nil {
+		before, err := w.read(ctx, w.attempt.Before)
+		switch {
+		case err == nil:
+			w.add(w.config.Gate.CheckFall(area, before.Metrics.Test.Area())...)
+			record = "only the AUC on record of the tree in use was"
+		case unfit(err):
+			record = "the tree in use and its metrics cannot be read"
+		default:
+			return err
+		}
+	}
+	w.reporter.Warn("--replace: the trees are not compared on the same rows: " + record)
+	return nil
+}
+
 // add records checks.
 func (w *work) add(checks ...gate.Check) { w.attempt.Checks = append(w.attempt.Checks, checks...) }
 
@@ -71,7 +100,8 @@ func (w *work) fault(name, text string) { w.add(gate.Check{Check: name, Text: te
 // unfit reports whether the rows or trees of both runs are incompatible, which people must
 // investigate.
 func unfit(err error) bool {
-	return errors.As(err, new(*usage.Error)) || errors.As(err, new(*dataset.DataError))
+	n := usage.NatureOf(err)
+	return n == usage.Usage || n == usage.Data
 }
 
 // compare checks the new tree against the tree in use, on the test rows.

@@ -16,6 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // The outcomes of an attempt.
@@ -29,6 +30,9 @@ const (
 	Failed      = "failed"      // see Error
 	Interrupted = "interrupted" // by the user or the system
 )
+
+// judged lists the outcomes of attempts whose run the gate has judged.
+func judged() []string { return []string{Promoted, Backfilled, Held, Refused} }
 
 func outcomes() []string {
 	return []string{Running, Promoted, Backfilled, Held, Refused, Overtaken, Failed, Interrupted}
@@ -109,45 +113,89 @@ func (a *Attempt) refusedAtOwnPrices() bool {
 		slices.ContainsFunc(a.Checks, func(c gate.Check) bool { return c.Check == "max_cost_ratio" && !c.Passed })
 }
 
-// readHistory returns all attempts, the oldest first.
-func readHistory(ctx context.Context, s *objectstore.Store, destination string) ([]*Attempt, error) {
+// readHistory returns all attempts, the oldest first. Documents that cannot be used are left out, each with a note.
+func readHistory(ctx context.Context, s *objectstore.Store, destination string) (list []*Attempt, notes []string, err error) {
 	files, err := s.List(ctx, objectstore.Join(destination, historyFolder)+"/*.json")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, usage.Errorf("--destination: %v", err)
+		return nil, nil, usage.Errorf("--destination: %v", err)
 	}
-	list := make([]*Attempt, len(files))
+	all := make([]*Attempt, len(files))
+	faults := make([]string, len(files))
 	err = parallel.AtOnce(len(files), func(i int) (err error) {
-		list[i], err = readAttempt(ctx, s, destination, files[i])
+		all[i], faults[i], err = readAttempt(ctx, s, destination, files[i])
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	for i, a := range all {
+		if faults[i] == "" {
+			list = append(list, a)
+		} else {
+			notes = append(notes, files[i].URL+" is left out of the history: "+faults[i])
+		}
 	}
 	slices.SortFunc(list, func(a, b *Attempt) int { return strings.Compare(a.url, b.url) })
-	return list, nil
+	return list, notes, nil
 }
 
-// readAttempt reads a document of the history.
-func readAttempt(ctx context.Context, s *objectstore.Store, destination string, file objectstore.Object) (*Attempt, error) {
+// readHistoryAndWarn is readHistory, and reports the notes as warnings.
+func readHistoryAndWarn(ctx context.Context, s *objectstore.Store, destination string, reporter engine.Reporter) ([]*Attempt, error) {
+	list, notes, err := readHistory(ctx, s, destination)
+	for _, note := range notes {
+		reporter.Warn(note)
+	}
+	return list, err
+}
+
+// closeKilled ends attempts that were killed, whose outcome is still Running. The lock of the destination shows that no
+// attempt of retrain is active.
+func closeKilled(ctx context.Context, s *objectstore.Store, history []*Attempt) error {
+	for _, a := range history {
+		if a.Outcome != Running || a.Mode == config.ModeUse || a.Version < attemptVersion {
+			continue
+		}
+		a.Outcome = Interrupted
+		a.Error = "killed"
+		if err := a.write(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readAttempt reads a document of the history. fault says why the document cannot be used; empty: it can.
+func readAttempt(ctx context.Context, s *objectstore.Store, destination string, file objectstore.Object) (a *Attempt, fault string, err error) {
 	b, err := s.ReadAll(ctx, file.URL, maxAttempt)
 	if err != nil {
-		return nil, usage.Errorf("--destination: %v", err)
+		return nil, "", usage.Errorf("--destination: %v", err)
 	}
-	a := &Attempt{url: file.URL, generation: file.Generation}
-	if err := json.Unmarshal(b, a); err != nil || a.Format != attemptFormat || !slices.Contains(outcomes(), a.Outcome) {
-		return nil, usage.Errorf("--destination: %s is not a document of a retraining: remove it from the history", file.URL)
+	var head struct {
+		Format  string `json:"format"`
+		Version int    `json:"version"`
+	}
+	a = &Attempt{url: file.URL, generation: file.Generation}
+	switch damaged := json.Unmarshal(b, &head); {
+	case damaged != nil || head.Format != attemptFormat:
+		return nil, "not a document of a retraining; it may be damaged", nil
+	case head.Version > attemptVersion:
+		return nil, fmt.Sprintf("a newer version of Espalier has written it (version %d of the format, expected at most %d)", head.Version,
+			attemptVersion), nil
+	}
+	if json.Unmarshal(b, a) != nil || !slices.Contains(outcomes(), a.Outcome) {
+		return nil, fmt.Sprintf("its outcome is %q: a newer version of Espalier may have written it, or it is damaged", a.Outcome), nil
 	}
 	if a.Version < attemptVersion {
 		a.OwnPrices = a.Cost
 		a.Cost = nil
 	}
 	if err := a.checkNames(s, destination); err != nil {
-		return nil, usage.Errorf("--destination: %s: %v: remove it from the history", file.URL, err)
+		return nil, err.Error(), nil //nolint:nilerr // a note
 	}
-	return a, nil
+	return a, "", nil
 }
 
 // checkNames returns an error for an attempt that names runs outside the destination.

@@ -47,9 +47,14 @@ func (a *Attempt) tell(ctx context.Context, s *objectstore.Store, url, destinati
 	if url == "" {
 		return nil
 	}
-	p, _ := latest.Read(ctx, s, destination) // figures without it are better than outdated figures
+	soon, cancel := context.WithTimeout(ctx, promotionWithin)
+	defer cancel()
+	p, _ := latest.Read(soon, s, destination) // figures without it are better than outdated figures
 	return a.openMetrics(p).Write(ctx, s, url)
 }
+
+// promotionWithin limits how long figures wait for LATEST.json in an outage of its store.
+const promotionWithin = 10 * time.Second
 
 // Tell writes the figures of an attempt without a document, because it begins, its settings are wrong, or
 // another attempt is active. url is the file of --open_metrics; optional.

@@ -42,6 +42,7 @@ type Traced struct {
 	Manifest *runfolder.Manifest // manifest of its run; nil if lost
 	Removed  bool                // whether --keep_runs has removed the run
 	Uses     []Period            // when the tree was in use
+	Notes    []string            // documents of the history that cannot be used
 }
 
 // Period is a time for which a run was in use.
@@ -55,7 +56,7 @@ type Period struct {
 // run, one of which may be empty; nil if the history has neither. If it has only the run, the attempt
 // of the record has another digest.
 func Trace(ctx context.Context, s *objectstore.Store, destination, digest, run string) (*Traced, error) {
-	history, err := readHistory(ctx, s, destination)
+	history, notes, err := readHistory(ctx, s, destination)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func Trace(ctx context.Context, s *objectstore.Store, destination, digest, run s
 	if found == nil {
 		return nil, nil //nolint:nilnil // absent
 	}
-	r := &Traced{Attempt: found, Uses: uses(history, found)}
+	r := &Traced{Attempt: found, Uses: uses(history, found), Notes: notes}
 	r.Manifest, err = readManifest(ctx, s, objectstore.Join(destination, found.Run, runfolder.ManifestName))
 	if errors.Is(err, fs.ErrNotExist) {
 		r.Removed = true

@@ -17,7 +17,7 @@ func (w *work) retain(ctx context.Context) error {
 	if w.config.KeepRuns == 0 {
 		return nil
 	}
-	history, err := readHistory(ctx, w.files.Store, w.config.Destination)
+	history, _, err := readHistory(ctx, w.files.Store, w.config.Destination)
 	if err != nil {
 		return err
 	}

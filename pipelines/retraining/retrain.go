@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/openmetrics"
+	"github.com/espalier-ml/espalier/pipelines/output"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/train"
@@ -68,7 +70,7 @@ func (w *work) locked(ctx context.Context) (*Attempt, bool, error) {
 		return nil, false, ofDestination(err)
 	}
 	defer lock.Release(ctx)
-	if _, err := openmetrics.Open(ctx, store, w.config.OpenMetrics, verb); err != nil {
+	if _, err := openmetrics.Open(ctx, store, w.config.OpenMetrics, verb); errors.As(err, new(*output.ForeignError)) {
 		return nil, false, err
 	}
 	a, repeated, err := w.run(locked)
@@ -97,8 +99,11 @@ func (w *work) rejects(run string) string {
 
 // run carries out an attempt, and writes its document.
 func (w *work) run(ctx context.Context) (*Attempt, bool, error) {
-	history, err := readHistory(ctx, w.files.Store, w.config.Destination)
+	history, err := readHistoryAndWarn(ctx, w.files.Store, w.config.Destination, w.reporter)
 	if err != nil {
+		return nil, false, err
+	}
+	if err := closeKilled(ctx, w.files.Store, history); err != nil {
 		return nil, false, err
 	}
 	if w.before, err = latest.Read(ctx, w.files.Store, w.config.Destination); err != nil {
@@ -139,7 +144,8 @@ func (w *work) readInUse(ctx context.Context, history []*Attempt) error {
 	}
 	w.later = dateOf(history, w.before.Run).After(w.day)
 	var err error
-	if w.inUse, err = runfolder.ReadTree(ctx, w.files.Store, objectstore.Join(w.config.Destination, latest.Name)); err != nil {
+	w.inUse, err = runfolder.ReadTree(ctx, w.files.Store, objectstore.Join(w.config.Destination, latest.Name))
+	if err != nil && usage.NatureOf(err) != usage.TryAgain {
 		w.broken = true
 		w.reporter.Warn(fmt.Sprintf("the tree in use cannot be used: %v", err))
 		w.inUse, err = runfolder.ReadTree(ctx, w.files.Store, w.url(w.before.Run))
@@ -147,16 +153,31 @@ func (w *work) readInUse(ctx context.Context, history []*Attempt) error {
 	label := w.config.Train.Label
 	w.apart = err != nil || label != "" && label != w.inUse.Label.Column
 	switch {
-	case w.config.Replace || ctx.Err() != nil:
+	case ctx.Err() != nil:
 		return ctx.Err()
+	case err != nil && usage.NatureOf(err) == usage.TryAgain:
+		return usage.Errorf("--destination %s: the tree in use cannot be read now: %v", w.config.Destination, err)
+	case err != nil && !w.lost(ctx):
+		return usage.Errorf("--destination %s: the tree in use cannot be read: %v; make it readable, or put the run before it in use: "+
+			"espalier retrain use %s previous", w.config.Destination, err, w.config.Destination)
+	case w.config.Replace:
+		return nil
 	case err != nil:
-		return usage.Errorf("--destination %s: the tree in use cannot be read: %v; --replace uses another one in its place",
-			w.config.Destination, err)
+		return usage.Errorf("--destination %s: the tree in use is lost: %v; put the run before it in use (espalier retrain use %s "+
+			"previous), or let the new tree take its place by --replace: then no gate compares the two trees",
+			w.config.Destination, err, w.config.Destination)
 	case w.apart:
 		return usage.Errorf("--destination %s: the tree in use, of %s, predicts %q, and --label is %s: choose another destination; "+
 			"--replace lets the new tree take its place", w.config.Destination, w.before.Run, w.inUse.Label.Column, label)
 	}
 	return nil
+}
+
+// lost reports whether the tree in use is gone, or is readable and no tree.
+func (w *work) lost(ctx context.Context) bool {
+	url := latest.TreeURL(w.url(w.before.Run))
+	_, err := w.files.Store.ReadAll(ctx, url, 0)
+	return err == nil || errors.Is(err, fs.ErrNotExist)
 }
 
 // repeats returns the newest attempt of the day that the gate has judged on the same input and
@@ -169,6 +190,8 @@ func (w *work) repeats(history []*Attempt) *Attempt {
 		used := w.before != nil && w.before.Run == a.Run
 		switch {
 		case used && w.broken, !used && w.config.Replace:
+		case used && a.Outcome != Promoted && slices.Contains(judged(), a.Outcome):
+			return inUseByPerson(history, a)
 		case a.Outcome == Backfilled && w.later, a.Outcome == Held && w.before.HeldAt(time.Now()), a.Outcome == Refused:
 			return a
 		case a.Outcome == Promoted:
@@ -180,6 +203,18 @@ func (w *work) repeats(history []*Attempt) *Attempt {
 		}
 	}
 	return nil
+}
+
+// inUseByPerson returns the attempt by which a person has put the run of a in use, whatever the gate has said.
+func inUseByPerson(history []*Attempt, a *Attempt) *Attempt {
+	for _, use := range slices.Backward(history) {
+		if use.Mode == config.ModeUse && use.Run == a.Run {
+			return use
+		}
+	}
+	used := *a // the history lacks it
+	used.Mode, used.Outcome = config.ModeUse, Promoted
+	return &used
 }
 
 // refusal returns the error of a refused attempt.
@@ -254,8 +289,11 @@ func (w *work) train(ctx context.Context) error {
 	if w.attempt.Mode == config.ModeRefit {
 		c.Refit = w.url(w.attempt.Before)
 	}
-	if c.ContractFile != "" {
+	if c.ContractFile != "" { // which says what happens to new columns
 		c.Rejects = w.rejects(w.attempt.Run)
+	} else if c.NewColumns = w.window.New; len(c.NewColumns) > 0 {
+		w.reporter.Warn(fmt.Sprintf("the columns %q are only in the files of the newest days: they are left out until all files have "+
+			"them; --ignore says so for good", c.NewColumns))
 	}
 	r, err := train.Train(ctx, c, w.reporter)
 	if err != nil {
@@ -314,9 +352,9 @@ func (w *work) record(ctx context.Context, t *tree.Tree) error {
 }
 
 // History returns the attempts in a destination, the oldest first, and the run in use; nil if absent.
-func History(ctx context.Context, c config.Retrain) ([]*Attempt, *latest.Pointer, error) {
+func History(ctx context.Context, c config.Retrain, reporter engine.Reporter) ([]*Attempt, *latest.Pointer, error) {
 	f := source.New(c.Train.StorageConfig)
-	list, err := readHistory(ctx, f.Store, c.Destination)
+	list, err := readHistoryAndWarn(ctx, f.Store, c.Destination, reporter)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/gate"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
@@ -309,8 +310,62 @@ func TestBrokenInUse(t *testing.T) {
 		t.Errorf("without the tree in use: %v", err)
 	}
 	c.Replace = true
-	if a, inUse, err := retrainedOn(t, c, "2026-11-02"); err != nil || inUse != a.Run {
-		t.Errorf("--replace: %v", err)
+	if a, inUse, err := retrainedOn(t, c, "2026-11-02"); err != nil || inUse != a.Run ||
+		!slices.ContainsFunc(a.Checks, func(c gate.Check) bool { return c.Check == "max_auc_fall" }) {
+		t.Errorf("--replace: %v, checks %v", err, a.Checks)
+	}
+}
+
+// TestUnreadableInUse: a tree in use that cannot be read, but may come back, is never replaced.
+func TestUnreadableInUse(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	c := newConfig(t)
+	a, first, err := retrainedOn(t, c, "2026-11-01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(c.Destination, a.Run, "tree.json"), 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, c.Replace = range []bool{false, true} {
+		_, inUse, err := retrainedOn(t, c, "2026-11-02")
+		if err == nil || inUse != first || strings.Contains(err.Error(), "--replace") || !strings.Contains(err.Error(), "previous") {
+			t.Errorf("replace %v: %s in use, %v", c.Replace, inUse, err)
+		}
+	}
+}
+
+// TestDamagedHistory: documents that cannot be used stop neither retrain nor the way back, and stay.
+func TestDamagedHistory(t *testing.T) {
+	c := newConfig(t)
+	c.Gate.Tolerance = 1
+	for _, day := range []string{"2026-11-01", "2026-11-02"} {
+		c.Train.Seed++
+		if _, _, err := retrainedOn(t, c, day); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, _ := filepath.Glob(filepath.Join(c.Destination, "history", "*.json"))
+	for _, content := range []string{"", `{"format": "espalier/attempt", "version": 3, "outcome": "quarantined"}`} {
+		if err := os.WriteFile(filepath.Join(c.Destination, "history", "a.json"), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		list, _, err := retraining.History(t.Context(), c, engine.Silent{})
+		if err != nil || len(list) != len(files) {
+			t.Errorf("%q: %d attempts, %v", content, len(list), err)
+		}
+		u := config.DefaultUse()
+		u.Destination, u.Run = c.Destination, config.Previous
+		if _, err := retraining.Use(t.Context(), u, engine.Silent{}); err != nil {
+			t.Errorf("%q: %v", content, err)
+		}
+		files = append(files, "the attempt of use")
+	}
+	c.Train.Seed++
+	if _, _, err := retrainedOn(t, c, "2026-11-03"); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -353,6 +408,64 @@ func TestDaysWithoutRows(t *testing.T) {
 	c.Train.DropNullLabels = true
 	if _, _, err := retrainedOn(t, c, "2026-11-04"); !errors.As(err, &data) || !strings.Contains(err.Error(), "no file with rows") {
 		t.Errorf("one file without labels: %v", err)
+	}
+}
+
+// TestNewColumn: a column that only the newest days have is left out until all days have it, unless a contract rules. A
+// column that a newer day has lost is an error that names the day.
+func TestNewColumn(t *testing.T) {
+	c := newConfig(t)
+	folder := t.TempDir()
+	rows := func(day string, further ...string) {
+		t.Helper()
+		x, class := make([]float64, 900), make([]string, 900)
+		for i := range x {
+			x[i] = float64(i*7919%900) / 900
+			class[i] = map[bool]string{true: "yes", false: "no"}[(x[i] > 0.5) != (i%8 == 0)]
+		}
+		columns := []parquetio.WriteColumn{{Name: "class", Values: class}}
+		for _, name := range further {
+			columns = append(columns, parquetio.WriteColumn{Name: name, Values: x})
+		}
+		err := parquetio.Write(t.Context(), objectstore.New(), filepath.Join(folder, day+".parquet"), columns, parquetio.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Train.Input = []string{filepath.Join(folder, "{date-2..date}.parquet")}
+	c.Gate.Tolerance = 1
+	rows("2026-11-01", "x")
+	rows("2026-11-02", "x")
+	rows("2026-11-03", "x", "new")
+	names := func(day string) []string {
+		t.Helper()
+		a, _, err := retrainedOn(t, c, day)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := runfolder.Read(t.Context(), objectstore.New(), filepath.Join(c.Destination, a.Run), runfolder.Training, runfolder.SchemaName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var features []string
+		for _, column := range r.Schema.Columns {
+			if column.Role == "feature" {
+				features = append(features, column.Name)
+			}
+		}
+		return features
+	}
+	if got := names("2026-11-03"); !slices.Equal(got, []string{"x"}) {
+		t.Errorf("features %q, want x alone", got)
+	}
+	rows("2026-11-04", "x", "new")
+	rows("2026-11-05", "x", "new")
+	if got := names("2026-11-05"); !slices.Equal(got, []string{"x", "new"}) {
+		t.Errorf("features %q, want all", got)
+	}
+	rows("2026-11-06", "x")
+	if _, _, err := retrainedOn(t, c, "2026-11-06"); err == nil || !strings.Contains(err.Error(), "2026-11-06.parquet") {
+		t.Errorf("a lost column: %v", err)
 	}
 }
 
@@ -542,7 +655,7 @@ func TestRefit(t *testing.T) {
 	if again, repeated := run(); !repeated || again.Run != second.Run {
 		t.Errorf("again: %+v", again)
 	}
-	history, _, err := retraining.History(t.Context(), c)
+	history, _, err := retraining.History(t.Context(), c, engine.Silent{})
 	if err != nil || len(history) != 2 {
 		t.Fatalf("%d attempts, %v", len(history), err)
 	}

@@ -25,21 +25,17 @@ import (
 func Use(ctx context.Context, c config.Use, reporter engine.Reporter) (a *Attempt, err error) {
 	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
-		lock, locked, _, err := runfolder.Acquire(ctx, s.Files.Store, c.Destination, s.Reporter.Warn)
-		if err != nil {
-			return ofDestination(err)
-		}
-		defer lock.Release(ctx)
-		a, err = use(locked, s.Files.Store, &c, s.Reporter)
-		return engine.OrInterrupted(locked, err)
+		a, err = use(ctx, s.Files.Store, &c, s.Reporter)
+		return err
 	})
 	return a, err
 }
 
-// use is Use with the lock of the destination.
+// use is Use without a session. It takes no lock: LATEST.json moves by a conditional write, so an attempt of retrain at
+// work ends as overtaken if it would promote its run.
 func use(ctx context.Context, s *objectstore.Store, c *config.Use, reporter engine.Reporter) (*Attempt, error) {
 	started := time.Now()
-	history, err := readHistory(ctx, s, c.Destination)
+	history, err := readHistoryAndWarn(ctx, s, c.Destination, reporter)
 	if err != nil {
 		return nil, err
 	}
@@ -184,9 +180,9 @@ type Usable struct {
 }
 
 // Runs returns the runs of a destination that still exist, the oldest first.
-func Runs(ctx context.Context, c config.Use) ([]Usable, error) {
+func Runs(ctx context.Context, c config.Use, reporter engine.Reporter) ([]Usable, error) {
 	f := source.New(c.StorageConfig)
-	history, err := readHistory(ctx, f.Store, c.Destination)
+	history, err := readHistoryAndWarn(ctx, f.Store, c.Destination, reporter)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -248,6 +249,27 @@ func (in *Input) CheckThere(column string) error {
 		Problem: fmt.Sprintf("the column is missing in this file%s; it is in %d of %d files (the last: %s)",
 			in.alike(without, column), have, len(in.Files), in.Files[with].URL),
 		Hint: "leave out the files that lack it, or leave the column out of training with --ignore",
+	}
+}
+
+// checkFound is CheckThere for a column that no setting names. If few files have the column, the error names the last of
+// them.
+func (in *Input) checkFound(column string) error {
+	err := in.CheckThere(column)
+	have, with := 0, 0
+	for i := range in.Files {
+		if _, ok := in.ByName[i][column]; ok {
+			have++
+			with = i
+		}
+	}
+	if err == nil || 2*have >= len(in.Files) {
+		return err
+	}
+	return &dataset.DataError{
+		File: in.Files[with].URL, Column: column,
+		Problem: fmt.Sprintf("only %d of %d files have the column (the last: this file)", have, len(in.Files)),
+		Hint:    "leave the column out of training with --ignore " + setting.Word(column) + ", or leave out the files",
 	}
 }
 

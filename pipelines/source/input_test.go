@@ -218,6 +218,11 @@ func TestLacking(t *testing.T) {
 		wantData(t, name, in.Check(column(t, in, "k")), dataset.DataError{
 			File: c.file, Column: "k", Problem: strings.ReplaceAll(c.problem, "@", filepath.Join(folder, name)+"/"), Hint: "--ignore",
 		})
+		if name == "new column" {
+			wantData(t, name, in.CheckAmount("feature", column(t, in, "k")), dataset.DataError{
+				File: "2", Column: "k", Problem: "only 1 of 3 files have the column (the last: this file)", Hint: "--ignore k",
+			})
+		}
 	}
 }
 

@@ -60,6 +60,11 @@ func (in *Input) CheckAmount(flag string, column *parquetio.Column) error {
 		}
 		expected = "whole numbers"
 	case "weight":
+	case "feature": // the role: no flag names the column
+		if err := in.checkFound(column.Name); err != nil {
+			return err
+		}
+		return in.Check(column)
 	default:
 		return in.Check(column)
 	}

@@ -27,7 +27,7 @@ func New(c Config) *jobs.Files { return jobs.NewFiles(c.files()) }
 
 // files returns the settings of DoFns.
 func (c *Config) files() jobs.FilesConfig {
-	return jobs.FilesConfig{ReadAhead: c.ReadAhead, Timeout: c.StorageTimeout}
+	return jobs.FilesConfig{ReadAhead: c.ReadAhead, Timeout: c.StorageTimeout, Patience: c.StoragePatience}
 }
 
 // Begin returns storage for a run that begins. End ends it.
@@ -53,15 +53,16 @@ func (f *Files) End() {
 
 // Config describes how files are read.
 type Config struct {
-	ReadAhead      int64   // bytes
-	StorageTimeout float64 // seconds
-	LiveFiles      bool    // files of tables that are named one by one are live ones, and are read
+	ReadAhead       int64   // bytes
+	StorageTimeout  float64 // seconds
+	StoragePatience float64 // seconds
+	LiveFiles       bool    // files of tables that are named one by one are live ones, and are read
 }
 
 // DefaultConfig returns the default settings of reading.
 func DefaultConfig() Config {
 	files := jobs.DefaultFilesConfig()
-	return Config{ReadAhead: files.ReadAhead, StorageTimeout: files.Timeout}
+	return Config{ReadAhead: files.ReadAhead, StorageTimeout: files.Timeout, StoragePatience: files.Patience}
 }
 
 // Settings declares the settings of reading, which set the fields of c.
@@ -72,6 +73,7 @@ func (c *Config) Settings() []setting.Setting {
 			Help: "what is fetched from object stores before it is needed",
 		},
 		TimeoutSetting(&c.StorageTimeout),
+		PatienceSetting(&c.StoragePatience),
 		{
 			Name: "live_files", Group: setting.Storage, Value: setting.Switch(&c.LiveFiles), Changeable: true,
 			Help: "the files that --input names one by one are live files of a Delta, Hudi or Iceberg table; else " +
@@ -86,6 +88,15 @@ func TimeoutSetting(seconds *float64) setting.Setting {
 		Name: "storage_timeout", Group: setting.Storage, Value: setting.Duration(seconds, setting.Between(0, 1e6)),
 		Changeable: true,
 		Help:       "time without a byte from an object store after which a request is tried again; 0: the store's own",
+	}
+}
+
+// PatienceSetting declares how long a request that fails is tried again.
+func PatienceSetting(seconds *float64) setting.Setting {
+	return setting.Setting{
+		Name: "storage_patience", Group: setting.Storage, Value: setting.Duration(seconds, setting.Between(0, 1e6)),
+		Changeable: true,
+		Help:       "time for which an object store that asks for fewer requests is asked again; 0: the store's own",
 	}
 }
 

@@ -133,7 +133,7 @@ func TestSettings(t *testing.T) {
 			t.Errorf("setting %+v in %s", s, b)
 		}
 	}
-	if !slices.Equal(names, []string{"read_ahead", "storage_timeout", "live_files"}) || c.ReadAhead != 67_108_864 || c.StorageTimeout != 30 {
+	if !slices.Equal(names, []string{"read_ahead", "storage_timeout", "storage_patience", "live_files"}) || c.ReadAhead != 67_108_864 || c.StorageTimeout != 30 {
 		t.Errorf("settings %q, defaults %+v", names, c)
 	}
 	if err := setting.Decode([]byte(`{"read_ahead": "1MiB", "storage_timeout": "2m"}`), c.Settings(), nil); err != nil || c.ReadAhead != 1<<20 || c.StorageTimeout != 120 {

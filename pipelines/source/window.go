@@ -28,6 +28,27 @@ type Window struct {
 	Patterns []string // patterns with rows
 	Missing  []string // days of a range without rows
 	Files    []objectstore.Object
+	New      []string // columns that the files of the newest days have, and the files of earlier days lack
+
+	columns []map[string]bool // by day with rows, in their order
+}
+
+// sortColumns sets New.
+func (w *Window) sortColumns() {
+	if len(w.columns) == 0 {
+		return
+	}
+	newest := len(w.columns) - 1
+	for name := range w.columns[newest] {
+		since := newest
+		for since > 0 && w.columns[since-1][name] {
+			since--
+		}
+		if since > 0 && !slices.ContainsFunc(w.columns[:since], func(day map[string]bool) bool { return day[name] }) {
+			w.New = append(w.New, name)
+		}
+	}
+	slices.Sort(w.New)
 }
 
 // Open finds the days that have rows. The newest day must be fresh.
@@ -40,9 +61,12 @@ func (in *Days) Open(ctx context.Context, f *Files, day time.Time) (*Window, err
 			return nil, err
 		}
 		for _, d := range days {
-			there, err := hasRows(ctx, f, d.Pattern, in.Label)
+			columns, there, err := hasRows(ctx, f, d.Pattern, in.Label)
 			if err != nil {
 				return nil, err
+			}
+			if there && d.Ranged {
+				w.columns = append(w.columns, columns)
 			}
 			if d.Day.After(wanted) {
 				wanted = d.Day
@@ -75,6 +99,7 @@ func (in *Days) Open(ctx context.Context, f *Files, day time.Time) (*Window, err
 			Hint: "run again when the files have come, or raise --max_lag",
 		}
 	}
+	w.sortColumns()
 	var err error
 	w.Files, err = List(ctx, f, w.Patterns)
 	return w, err
@@ -99,17 +124,27 @@ func lacking(pattern string) error {
 	}
 }
 
-// hasRows reports whether the files of a pattern have rows, according to their footers. If label is
-// set, some row must have a label.
-func hasRows(ctx context.Context, f *Files, pattern, label string) (bool, error) {
-	there, err := HasFiles(ctx, f.Store, pattern)
+// hasRows reports whether the files of a pattern have rows, according to their footers, and the names of their columns.
+// If label is set, some row must have a label.
+func hasRows(ctx context.Context, f *Files, pattern, label string) (columns map[string]bool, there bool, err error) {
+	there, err = HasFiles(ctx, f.Store, pattern)
 	if err != nil || !there {
-		return false, err
+		return nil, false, err
 	}
 	in, err := OpenInput(ctx, f, []string{pattern}, new(parallel.Steps))
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
+	columns = make(map[string]bool)
+	for _, name := range in.Names() {
+		columns[name] = true
+	}
+	there, err = in.labelled(ctx, f, label)
+	return columns, there, err
+}
+
+// labelled reports whether some row has a label, or whether there are rows if label is empty or no column.
+func (in *Input) labelled(ctx context.Context, f *Files, label string) (bool, error) {
 	if label == "" || !slices.Contains(in.Names(), label) {
 		return len(in.Tasks) > 0, nil
 	}

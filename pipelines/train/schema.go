@@ -201,15 +201,15 @@ func roleOf(name string, c *config.Train) Role {
 	}
 }
 
-// withoutIndex returns the configuration with the index columns of a data frame among the ignored
-// columns, except columns that a setting names. The index is the position of a row: in sorted rows it
+// withoutIndex returns the configuration with the index columns of a data frame, and columns that only the newest files
+// have, among the ignored columns, except columns that a setting names. The index is the position of a row: in sorted rows it
 // predicts the class, but not for new rows.
 func withoutIndex(in *source.Input, c *config.Train) *config.Train {
 	own := *c
 	own.Ignore = slices.Clone(c.Ignore)
 	for i := range in.Columns {
 		name := in.Columns[i].Name
-		if in.Columns[i].Index && !named(name, c) {
+		if (in.Columns[i].Index || slices.Contains(c.NewColumns, name)) && !named(name, c) {
 			own.Ignore = append(own.Ignore, name)
 		}
 	}

@@ -26,10 +26,13 @@ const maxScratch = 1 << 31
 type FilesConfig struct {
 	ReadAhead int64   // bytes
 	Timeout   float64 // seconds without a byte after which a request is retried; 0: the default of the store
+	Patience  float64 // seconds for which a request that fails is retried; 0: the default of the store
 }
 
-// DefaultFilesConfig reads 64 MiB ahead and waits 30 seconds.
-func DefaultFilesConfig() FilesConfig { return FilesConfig{ReadAhead: 64 << 20, Timeout: 30} }
+// DefaultFilesConfig reads 64 MiB ahead and waits 30 seconds, and retries for 3 minutes.
+func DefaultFilesConfig() FilesConfig {
+	return FilesConfig{ReadAhead: 64 << 20, Timeout: 30, Patience: 180}
+}
 
 // Files is the storage of a run, both in the driver and in its workers: Parquet files and scratch
 // files, in the stores whose drivers the program imports.
@@ -45,7 +48,9 @@ type Files struct {
 
 // NewFiles returns storage of the given settings.
 func NewFiles(c FilesConfig) *Files {
-	f := &Files{Store: objectstore.Open(time.Duration(c.Timeout * float64(time.Second)))}
+	f := &Files{Store: objectstore.Open(objectstore.Patience{
+		Idle: time.Duration(c.Timeout * float64(time.Second)), Retry: time.Duration(c.Patience * float64(time.Second)),
+	})}
 	options := parquetio.SourceOptions{Footers: openFooters, ReadAhead: c.ReadAhead, Keep: keepChunks}
 	f.Parquet = parquetio.NewSource(f.Store, options)
 	return f

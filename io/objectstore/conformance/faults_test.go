@@ -103,7 +103,7 @@ func newFaulty(t *testing.T, remote remoteStore) *faulty {
 // options replaces the store by a store with other options and the same folder.
 func (f *faulty) options(o httpstore.Options) {
 	f.Helper()
-	o.Attempts, o.Backoff, o.MaxBackoff = tries, time.Millisecond, 4*time.Millisecond
+	o.Attempts, o.BusyAttempts, o.Backoff, o.MaxBackoff = tries, tries, time.Millisecond, 4*time.Millisecond
 	var base string
 	if f.store, base = f.remote.open(f.T, f.faults.URL, o); f.base == "" {
 		f.base = base
@@ -727,7 +727,7 @@ func cancelWrite(f *faulty) {
 func cancelPause(f *faulty) {
 	f.put(f.url("x"), "x")
 	store, _ := f.remote.open(f.T, f.faults.URL,
-		httpstore.Options{Attempts: 2, Backoff: time.Hour, MaxBackoff: time.Hour})
+		httpstore.Options{Attempts: 2, BusyAttempts: 2, Backoff: time.Hour, MaxBackoff: time.Hour})
 	for kind, do := range map[objectstoretest.Kind]func(context.Context) error{
 		objectstoretest.Stat: func(ctx context.Context) error { _, err := store.Stat(ctx, f.url("x")); return err },
 		objectstoretest.List: func(ctx context.Context) error { _, err := store.List(ctx, f.url("*")); return err },

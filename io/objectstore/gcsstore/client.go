@@ -40,7 +40,7 @@ func newClient(ctx context.Context, o httpstore.Options) (*storage.Client, error
 	}
 	client.SetRetry(
 		storage.WithPolicy(storage.RetryAlways), // safe: a repeated write recognises its own object
-		storage.WithMaxAttempts(o.Attempts),
+		storage.WithMaxAttempts(o.BusyAttempts),
 		storage.WithBackoff(gax.Backoff{Initial: o.Backoff, Max: o.MaxBackoff, Multiplier: 2}),
 		storage.WithErrorFunc(shouldRetry),
 	)

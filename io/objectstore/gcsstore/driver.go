@@ -6,7 +6,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"cloud.google.com/go/storage"
 	"golang.org/x/sync/errgroup"
@@ -33,8 +32,8 @@ type Driver struct {
 var _ objectstore.FlatDriver = (*Driver)(nil)
 
 func init() {
-	objectstore.RegisterDriver("gs", func(idle time.Duration) objectstore.Driver {
-		return New(httpstore.Options{IdleTimeout: idle})
+	objectstore.RegisterDriver("gs", func(p objectstore.Patience) objectstore.Driver {
+		return New(httpstore.Options{IdleTimeout: p.Idle, RetryTime: p.Retry})
 	})
 }
 

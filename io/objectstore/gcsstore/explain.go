@@ -28,10 +28,11 @@ func (p place) explain(ctx context.Context, right string, err error) error {
 		return &httpstore.Error{
 			Text: "the Google Cloud credentials gave no token: run `gcloud auth application-default login` again " +
 				"or set GOOGLE_APPLICATION_CREDENTIALS (" + httpstore.Reason(err) + ")",
-			Kind: fs.ErrPermission,
+			Kind:  fs.ErrPermission,
+			Again: httpstore.Passes(err),
 		}
 	case errors.As(err, new(*httpstore.GaveUpError)):
-		return &httpstore.Error{Text: httpstore.Reason(err)}
+		return httpstore.Failed(err)
 	case errors.Is(err, storage.ErrBucketNotExist):
 		return p.noBucket()
 	case errors.Is(err, storage.ErrObjectNotExist):
@@ -41,7 +42,7 @@ func (p place) explain(ctx context.Context, right string, err error) error {
 	case errors.As(err, new(*httpstore.Error)):
 		return err
 	default:
-		return &httpstore.Error{Text: httpstore.Reason(err)}
+		return httpstore.Failed(err)
 	}
 }
 
@@ -64,7 +65,7 @@ func (p place) explainAnswer(ctx context.Context, right string, answer *googleap
 		return fs.ErrExist
 	default:
 		status := &httpstore.StatusError{Code: answer.Code}
-		return &httpstore.Error{Text: status.Error() + said(answer)}
+		return &httpstore.Error{Text: status.Error() + said(answer), Again: httpstore.Passes(status)}
 	}
 }
 

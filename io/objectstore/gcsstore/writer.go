@@ -130,7 +130,7 @@ func unsure(err error) bool {
 // the store is down, the write has already waited long enough.
 func (w *writer) isOurs() bool {
 	o := w.driver.options
-	o.Attempts = 1
+	o.Attempts, o.BusyAttempts = 1, 1
 	a, err := w.place.object().Retryer(storage.WithMaxAttempts(1)).Attrs(httpstore.Begin(w.ctx, o))
 	return err == nil && a.Metadata[httpstore.TokenKey] == w.token
 }
@@ -140,7 +140,7 @@ func (w *writer) fault(err error) error {
 	right := "storage.objects.create (and storage.objects.delete to replace an object)"
 	err = w.explain(w.ctx, right, err)
 	if err == fs.ErrNotExist { //nolint:errorlint // a wrapped one is about the bucket
-		return &httpstore.Error{Text: "the store lost the upload"}
+		return &httpstore.Error{Text: "the store lost the upload", Again: true}
 	}
 	return err
 }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 	"unicode/utf8"
+
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 var errIdle = errors.New("idle")
@@ -57,8 +59,30 @@ func (e *LengthError) Error() string {
 
 // Error is an error in a single sentence, with a kind for errors.Is.
 type Error struct {
-	Text string
-	Kind error
+	Text  string
+	Kind  error
+	Again bool // whether the cause goes away without a person, so that a later attempt may succeed
+}
+
+// Failed returns the reason of a failed operation as an Error.
+func Failed(err error) *Error { return &Error{Text: Reason(err), Again: Passes(err)} }
+
+// Passes reports whether the cause of an error goes away without a person, after however many tries.
+func Passes(err error) bool {
+	for gaveUp := (*GaveUpError)(nil); errors.As(err, &gaveUp); {
+		err = gaveUp.Err
+	}
+	var status *StatusError
+	return Transient(err) || errors.Is(err, io.EOF) || // the transport does not wrap the end of a connection
+		errors.As(err, &status) && transientStatus(status.Code)
+}
+
+// Nature implements usage.Natured.
+func (e *Error) Nature() usage.Nature {
+	if e.Again {
+		return usage.TryAgain
+	}
+	return usage.Usage
 }
 
 // Error implements error.

@@ -10,10 +10,10 @@ import (
 // random part of it is left out.
 func ExampleOptions() {
 	o := httpstore.Options{}.WithDefaults()
-	fmt.Println(o.Attempts, o.RetryTime, o.IdleTimeout, o.Backoff, o.MaxBackoff)
+	fmt.Println(o.Attempts, o.BusyAttempts, o.RetryTime, o.IdleTimeout, o.Backoff, o.MaxBackoff)
 	fmt.Println(o.Pause(1) <= o.Backoff, o.Pause(100) <= o.MaxBackoff)
 	// Output:
-	// 5 2m0s 30s 200ms 10s
+	// 8 36 3m0s 30s 200ms 10s
 	// true true
 }
 

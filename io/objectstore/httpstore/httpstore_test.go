@@ -21,7 +21,7 @@ import (
 func TestDefaults(t *testing.T) {
 	got := httpstore.Options{}.WithDefaults()
 	want := httpstore.Options{
-		Attempts: 5, RetryTime: 2 * time.Minute, IdleTimeout: 30 * time.Second,
+		Attempts: 8, BusyAttempts: 36, RetryTime: 3 * time.Minute, IdleTimeout: 30 * time.Second,
 		Backoff: 200 * time.Millisecond, MaxBackoff: 10 * time.Second,
 	}
 	if got != want {

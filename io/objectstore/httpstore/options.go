@@ -9,10 +9,13 @@ import (
 // Options limit the tries of a driver. Zero fields have defaults.
 type Options struct {
 	// Attempts is the number of failed tries in a row after which an operation fails. The
-	// default is 5.
+	// default is 8: with the default pauses, an outage of about 15 seconds.
 	Attempts int
+	// BusyAttempts is that number while the store asks for fewer requests (429, 503), which passes
+	// in minutes. The default is as many as fit into RetryTime, and at least 30.
+	BusyAttempts int
 	// RetryTime is the time after the first of several failures in a row; a failure after
-	// this time is the last. The default is 2 minutes.
+	// this time is the last. The default is 3 minutes.
 	RetryTime time.Duration
 	// IdleTimeout is the time without a byte sent or received after which a try fails. The
 	// default is 30 seconds.
@@ -25,13 +28,17 @@ type Options struct {
 
 // WithDefaults returns the options with defaults in place of zeros.
 func (o Options) WithDefaults() Options {
-	o.Attempts = positive(o.Attempts, 5)
-	o.RetryTime = positive(o.RetryTime, 2*time.Minute)
+	o.Attempts = positive(o.Attempts, 8)
+	o.RetryTime = positive(o.RetryTime, 3*time.Minute)
+	o.BusyAttempts = max(o.Attempts, positive(o.BusyAttempts, max(30, int(o.RetryTime/shortestBusy))))
 	o.IdleTimeout = positive(o.IdleTimeout, 30*time.Second)
 	o.Backoff = positive(o.Backoff, 200*time.Millisecond)
 	o.MaxBackoff = max(o.Backoff, positive(o.MaxBackoff, 10*time.Second))
 	return o
 }
+
+// shortestBusy is the shortest pause between two tries after several failures, with the default pauses.
+const shortestBusy = 5 * time.Second
 
 func positive[T int | time.Duration](v, otherwise T) T {
 	if v <= 0 {

@@ -110,6 +110,11 @@ func transientStatus(code int) bool {
 	}
 }
 
+// Busy reports whether the status of an answer asks for fewer requests.
+func Busy(code int) bool {
+	return code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable
+}
+
 // watchdog cancels a request without progress.
 type watchdog struct {
 	timer *time.Timer

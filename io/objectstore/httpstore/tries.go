@@ -65,7 +65,11 @@ func (t *tries) fail(err error) error {
 	if t.failed == 1 {
 		t.since = time.Now()
 	}
-	if t.failed < t.options.Attempts && time.Since(t.since) < t.options.RetryTime {
+	most := t.options.Attempts
+	if status := (*StatusError)(nil); errors.As(err, &status) && Busy(status.Code) {
+		most = t.options.BusyAttempts
+	}
+	if t.failed < most && time.Since(t.since) < t.options.RetryTime {
 		return err
 	}
 	t.last = &GaveUpError{Tries: t.failed, Err: err}

@@ -16,6 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
 	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 	"github.com/espalier-ml/espalier/io/objectstore/s3store"
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // newStore returns a store with the driver under test for the server with the
@@ -101,11 +102,19 @@ func TestOtherRegion(t *testing.T) {
 }
 
 func TestRefusedCredentials(t *testing.T) {
-	for _, code := range []string{"InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken"} {
-		s, base := answering(t, http.StatusForbidden, nil, code)
-		_, err := s.List(t.Context(), base+"/*")
-		if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "credentials were refused ("+code+")") {
-			t.Errorf("%s: got %v", code, err)
+	for code, cause := range map[string]string{
+		"InvalidAccessKeyId": "credentials were refused", "SignatureDoesNotMatch": "credentials were refused",
+		"ExpiredToken": "credentials have expired", "RequestTimeTooSkewed": "the clock of this machine differs",
+	} {
+		for _, status := range []int{http.StatusBadRequest, http.StatusForbidden} {
+			s, base := answering(t, status, nil, code)
+			_, listed := s.List(t.Context(), base+"/*")
+			_, stat := s.Stat(t.Context(), base+"/x") // the answer to a HEAD has no body
+			for _, err := range []error{listed, stat} {
+				if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), cause) || usage.NatureOf(err) != usage.Usage {
+					t.Errorf("%d %s: got %v", status, code, err)
+				}
+			}
 		}
 	}
 }
@@ -161,7 +170,7 @@ func TestOtherErrors(t *testing.T) {
 func TestPartsAreForgotten(t *testing.T) {
 	url := objectstoretest.StartS3(t, "bucket")
 	faults := objectstoretest.NewFaults(t, url)
-	s, base := newStore(t, faults.URL, httpstore.Options{Attempts: 2, Backoff: time.Millisecond})
+	s, base := newStore(t, faults.URL, httpstore.Options{Attempts: 2, BusyAttempts: 2, Backoff: time.Millisecond})
 	content := make([]byte, largeObject)
 	end := func(name string, end func(objectstore.Writer) error) {
 		t.Helper()

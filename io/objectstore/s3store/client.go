@@ -52,22 +52,26 @@ func configure(so *s3.Options, o httpstore.Options) {
 }
 
 func noCredentials(err error) error {
-	text := "no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, " +
-		"or run `aws sso login`"
+	e := &httpstore.Error{Text: "no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, " +
+		"or run `aws sso login`"}
 	// The error of the machine's role, the last source of credentials, does not help.
 	if !strings.Contains(err.Error(), "no EC2 IMDS role found") {
-		text += " (" + httpstore.Reason(err) + ")"
+		e.Text += " (" + httpstore.Reason(err) + ")"
+		e.Again = httpstore.Passes(err)
 	}
-	return &httpstore.Error{Text: text}
+	return e
 }
 
 // retryer returns the SDK's retryer with the numbers of the options. It has no limit on the
 // retries of all requests together, which would end many reads in a short outage.
 func retryer(o httpstore.Options) aws.Retryer {
 	return retry.NewStandard(func(ro *retry.StandardOptions) {
-		ro.MaxAttempts = o.Attempts
+		ro.MaxAttempts = o.BusyAttempts
 		ro.RateLimiter = ratelimit.None
-		ro.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) {
+		ro.Backoff = retry.BackoffDelayerFunc(func(attempt int, err error) (time.Duration, error) {
+			if attempt >= o.Attempts && !httpstore.Busy(statusOf(err)) {
+				return 0, err // such as a conflict, which is a success for the transport
+			}
 			return o.Pause(attempt), nil
 		})
 		ro.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(shouldRetry)}, ro.Retryables...)

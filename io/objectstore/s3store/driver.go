@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -40,8 +39,8 @@ type Driver struct {
 var _ objectstore.FlatDriver = (*Driver)(nil)
 
 func init() {
-	objectstore.RegisterDriver("s3", func(idle time.Duration) objectstore.Driver {
-		return New(httpstore.Options{IdleTimeout: idle})
+	objectstore.RegisterDriver("s3", func(p objectstore.Patience) objectstore.Driver {
+		return New(httpstore.Options{IdleTimeout: p.Idle, RetryTime: p.Retry})
 	})
 }
 

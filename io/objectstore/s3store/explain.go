@@ -26,11 +26,12 @@ func (p place) explain(ctx context.Context, right string, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, new(*httpstore.GaveUpError)):
-		return &httpstore.Error{Text: httpstore.Reason(err)}
+		return httpstore.Failed(err)
 	case errors.As(err, new(*httpstore.Error)):
 		return err
 	case status != 0:
-		return p.explainAnswer(ctx, right, status, err)
+		err = p.withBody(ctx, status, err)
+		return p.explainAnswer(ctx, right, statusOf(err), err)
 	default:
 		return other(err)
 	}
@@ -50,11 +51,12 @@ func (p place) explainAnswer(ctx context.Context, right string, status int, err 
 	case status == http.StatusPreconditionFailed:
 		return fs.ErrExist
 	case codeOf(err) == conflict:
-		return &httpstore.Error{Text: "another write of it is under way", Kind: fs.ErrExist}
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return &httpstore.Error{Text: "another write of it is under way", Kind: fs.ErrExist, Again: true}
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, isRefusal(codeOf(err)):
 		return p.refused(right, err)
 	default:
-		return &httpstore.Error{Text: (&httpstore.StatusError{Code: status}).Error() + said(err)}
+		answer := &httpstore.StatusError{Code: status}
+		return &httpstore.Error{Text: answer.Error() + said(err), Again: httpstore.Passes(answer)}
 	}
 }
 
@@ -67,22 +69,56 @@ func other(err error) error {
 	if strings.Contains(err.Error(), "get credentials") {
 		return noCredentials(err)
 	}
-	return &httpstore.Error{Text: httpstore.Reason(err)}
+	return httpstore.Failed(err)
 }
 
-// refused distinguishes a missing permission from wrong credentials.
+// refused distinguishes a missing permission from wrong or expired credentials and a wrong clock.
 func (p place) refused(right string, err error) error {
-	e := &httpstore.Error{Kind: fs.ErrPermission}
-	switch code := codeOf(err); code {
-	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "TokenRefreshRequired",
-		"RequestTimeTooSkewed":
-		e.Text = fmt.Sprintf("the AWS credentials were refused (%s): check "+
-			"AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "+
-			"or AWS_PROFILE, or run `aws sso login`", code)
-	default:
-		e.Text = fmt.Sprintf("permission denied: it needs %s on bucket %s", right, p.bucket)
+	code := codeOf(err)
+	e := &httpstore.Error{Kind: fs.ErrPermission, Text: fmt.Sprintf("permission denied: it needs %s on bucket %s", right, p.bucket)}
+	if isRefusal(code) {
+		e.Text = refusals[code] + " (" + code + ")" + remedies[refusals[code]]
 	}
 	return e
+}
+
+// The causes for which a store refuses a signed request.
+const (
+	wrongKeys = "the AWS credentials were refused"
+	expired   = "the AWS credentials have expired"
+	wrongTime = "the clock of this machine differs too much from the clock of the store"
+)
+
+// refusals has the causes by the store's code. Stores answer 400 or 403 with the same code.
+//
+//nolint:gochecknoglobals // a constant
+var refusals = map[string]string{
+	"InvalidAccessKeyId": wrongKeys, "SignatureDoesNotMatch": wrongKeys, "InvalidToken": wrongKeys,
+	"ExpiredToken": expired, "TokenRefreshRequired": expired, "ExpiredTokenException": expired,
+	"RequestTimeTooSkewed": wrongTime, "RequestExpired": wrongTime,
+}
+
+//nolint:gochecknoglobals // a constant
+var remedies = map[string]string{
+	wrongKeys: ": check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or run `aws sso login`",
+	expired:   ": set new AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or run `aws sso login`",
+	wrongTime: ": set the clock",
+}
+
+func isRefusal(code string) bool { return refusals[code] != "" }
+
+// withBody returns the error of a request that the store refuses with a body. The answer to a HEAD has no body, so
+// the store is asked for a list, which it refuses for the same cause if the cause is the credentials or the clock.
+func (p place) withBody(ctx context.Context, status int, err error) error {
+	bare := map[string]bool{"": true, "BadRequest": true, "Forbidden": true}
+	if !bare[codeOf(err)] || status != http.StatusBadRequest && status != http.StatusForbidden {
+		return err
+	}
+	_, asked := p.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: aws.String(p.bucket), MaxKeys: aws.Int32(1)})
+	if isRefusal(codeOf(asked)) {
+		return asked
+	}
+	return err
 }
 
 func statusOf(err error) int {

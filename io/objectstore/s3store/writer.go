@@ -160,7 +160,7 @@ func (w *writer) settle(err error) error {
 	}
 	explained := w.explain(w.ctx, rightWrite, err)
 	if explained == fs.ErrNotExist { //nolint:errorlint // a wrapped one is about the bucket
-		return &httpstore.Error{Text: "the store lost the upload"}
+		return &httpstore.Error{Text: "the store lost the upload", Again: true}
 	}
 	return explained
 }
@@ -181,7 +181,7 @@ func unsure(err error) bool {
 // the store is down, the write has already waited long enough.
 func (w *writer) isOurs() bool {
 	o := w.driver.options
-	o.Attempts = 1
+	o.Attempts, o.BusyAttempts = 1, 1
 	head, err := w.head(httpstore.Begin(w.ctx, o))
 	return err == nil && head.Metadata[httpstore.TokenKey] == w.token
 }
