@@ -308,13 +308,19 @@ func (l *Looks) placeholders() bool {
 // missing names a setting that takes the odd texts for missing values; empty if there are too many different ones.
 func (l *Looks) missing() string {
 	list := strings.Join(l.odd, ",")
-	if len(l.odd) == 0 || len(l.odd) > mostOdd || strings.Count(list, ",") >= len(l.odd) || strings.ContainsAny(list, "\"'0123456789") {
+	if len(l.odd) == 0 || len(l.odd) > mostOdd || strings.Count(list, ",") >= len(l.odd) || strings.ContainsAny(list, "\"'") ||
+		slices.ContainsFunc(l.odd, isIdentifier) {
 		return ""
 	}
 	if len(l.odd) == 1 {
 		return fmt.Sprintf("--missing %s if that is a missing value", quoted(list))
 	}
 	return fmt.Sprintf("--missing %s if those are missing values", strconv.Quote(list))
+}
+
+// isIdentifier reports whether a text has letters and digits, as 136A has.
+func isIdentifier(text string) bool {
+	return strings.ContainsFunc(text, unicode.IsLetter) && strings.ContainsFunc(text, unicode.IsDigit)
 }
 
 // fitting names the formats that all dates have.
