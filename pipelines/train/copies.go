@@ -42,9 +42,12 @@ func (s *stage) copies(ctx context.Context, o *objects) (dealt bool, err error) 
 		return false, err
 	}
 	if !o.spec.Dependent() && o.spec.SplitColumn == "" && c.Repeated() >= manyCopies && !s.readsTexts() {
-		s.driver.Reporter.Warn(fmt.Sprintf("%s of the rows are copies of other rows in all features, and %s of the test rows would be "+
-			"copies of training rows: copies are dealt together into one part and one fold, as a --group is",
-			textview.Percent(c.Repeated()), textview.Percent(c.TrainedShare(dataset.Test))))
+		known := ""
+		if c.Parts[dataset.Test] > 0 {
+			known = fmt.Sprintf(", and %s of the test rows would be copies of training rows", textview.Percent(c.TrainedShare(dataset.Test)))
+		}
+		s.driver.Reporter.Warn(fmt.Sprintf("%s of the rows are copies of other rows in all features%s: copies are dealt together into "+
+			"one part and one fold, as a --group is", textview.Percent(c.Repeated()), known))
 		return true, nil
 	}
 	for _, part := range []dataset.Part{dataset.Validation, dataset.Test} {
