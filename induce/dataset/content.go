@@ -86,12 +86,8 @@ func (c *Copies) TrainedShare(part Part) float64 {
 // Real reports whether equal rows are copies of each other, and not equal by chance: more rows repeat a content than
 // contents have a neighbour. In a table of a few values in each column, rows that differ in one column are as frequent as
 // equal rows. Where values are measured, hardly any row differs from another one in a single column.
-//
-// If a single column is measured, all rows are equal without it. Then rows are copies if their number is more even than
-// chance makes it, and their labels agree, as those of several cases with the same value would not.
 func (c *Copies) Real() bool {
-	return c.Repeated() > c.Neighbours/float64(max(1, c.Contents)) ||
-		float64(c.Disputed) <= mostDisputed*float64(c.Rows-c.Contents) && c.even()
+	return c.Repeated() > c.Neighbours/float64(max(1, c.Contents))
 }
 
 const (
@@ -99,11 +95,17 @@ const (
 	beyondChance = 3    // standard errors
 )
 
-// even reports whether the numbers of rows by content are more even than chance makes them. If each row draws its
-// content, whatever the probabilities of the contents are, then k! times the number n(k) of contents with k rows are
-// moments of a measure, on average. Moments are logarithmically convex: k/(k+1) n(k)^2 <= n(k-1) n(k+1). Copies
-// break that, as many contents have the same number of rows.
-func (c *Copies) even() bool {
+// Even reports whether equal rows are copies of each other where a single column is measured, so that all rows are equal
+// without it: the numbers of rows by content are more even than chance makes them, and labels agree, as those of several
+// cases with the same value would not.
+//
+// If each row draws its content, whatever the probabilities of the contents are, then k! times the number n(k) of
+// contents with k rows are moments of a measure, on average. Moments are logarithmically convex:
+// k/(k+1) n(k)^2 <= n(k-1) n(k+1). Copies break that, as many contents have the same number of rows.
+func (c *Copies) Even() bool {
+	if float64(c.Disputed) > mostDisputed*float64(c.Rows-c.Contents) {
+		return false
+	}
 	for times, contents := range c.Times {
 		if times < 2 {
 			continue

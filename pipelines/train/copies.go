@@ -32,13 +32,18 @@ func (s *stage) copies(ctx context.Context, o *objects) (dealt bool, err error) 
 	}
 	train := o.train()
 	repeated := float64(train.Rows-train.Objects) / float64(max(1, train.Rows))
-	measured := func(f dataset.Feature) bool { return f.Kind == dataset.Numeric && f.Codes() >= measuredFrom }
+	measured := 0
+	for _, f := range o.features {
+		if f.Kind == dataset.Numeric && f.Codes() >= measuredFrom {
+			measured++
+		}
+	}
 	frequent := float64(train.Heaviest) > mostOfOne*float64(train.Weight)
-	if repeated < someCopies || frequent || !slices.ContainsFunc(o.features, measured) {
+	if repeated < someCopies || frequent || measured == 0 {
 		return false, nil
 	}
 	c, err := s.countCopies(ctx, o)
-	if err != nil || !c.Real() || c.Repeated() < someCopies {
+	if err != nil || c.Repeated() < someCopies || !c.Real() && !(measured == 1 && c.Even()) {
 		return false, err
 	}
 	if !o.spec.Dependent() && o.spec.SplitColumn == "" && c.Repeated() >= manyCopies && !s.readsTexts() {
