@@ -110,8 +110,10 @@ func (c *Copies) Even() bool {
 		if times < 2 {
 			continue
 		}
-		n, k := float64(contents), float64(times)
-		fewer, more := float64(c.Times[times-1]), float64(c.Times[times+1])
+		n := float64(contents)
+		k := float64(times)
+		fewer := float64(c.Times[times-1])
+		more := float64(c.Times[times+1])
 		factor := k / (k + 1)
 		excess := float64(factor*n*n) - float64(fewer*more)
 		// The variance of a product of counts, each with one more than were seen, as none is not certain.
