@@ -43,6 +43,36 @@ type Copies struct {
 	Neighbours float64
 	Parts      [Parts]int64 // rows by part
 	Trained    [Parts]int64 // rows by part whose content a training row has
+	Disputed   int64        // contents of rows with different labels
+	// Times is how many contents have a number of rows, by this number.
+	Times map[int64]int64
+}
+
+// Content is what is known of a content's rows.
+type Content struct {
+	Parts  [Parts]int64 // rows by part
+	Labels int          // different labels
+}
+
+// Add counts the rows of a content.
+func (c *Copies) Add(one *Content) {
+	var times int64
+	for part, rows := range one.Parts {
+		times += rows
+		c.Parts[part] += rows
+		if one.Parts[Train] > 0 {
+			c.Trained[part] += rows
+		}
+	}
+	c.Rows += times
+	c.Contents++
+	if one.Labels > 1 {
+		c.Disputed++
+	}
+	if c.Times == nil {
+		c.Times = make(map[int64]int64)
+	}
+	c.Times[times]++
 }
 
 // Repeated returns the share of rows whose content an earlier row has.
@@ -58,6 +88,41 @@ func (c *Copies) TrainedShare(part Part) float64 {
 // equal rows. Where values are measured, hardly any row differs from another one in a single column.
 func (c *Copies) Real() bool {
 	return c.Repeated() > c.Neighbours/float64(max(1, c.Contents))
+}
+
+const (
+	mostDisputed = 0.01 // share of copies whose content may have other labels
+	beyondChance = 3    // standard errors
+)
+
+// Even reports whether equal rows are copies of each other where a single column is measured, so that all rows are equal
+// without it: the numbers of rows by content are more even than chance makes them, and labels agree, as those of several
+// cases with the same value would not.
+//
+// If each row draws its content, whatever the probabilities of the contents are, then k! times the number n(k) of
+// contents with k rows are moments of a measure, on average. Moments are logarithmically convex:
+// k/(k+1) n(k)^2 <= n(k-1) n(k+1). Copies break that, as many contents have the same number of rows.
+func (c *Copies) Even() bool {
+	if float64(c.Disputed) > mostDisputed*float64(c.Rows-c.Contents) {
+		return false
+	}
+	for times, contents := range c.Times {
+		if times < 2 {
+			continue
+		}
+		n := float64(contents)
+		k := float64(times)
+		fewer := float64(c.Times[times-1])
+		more := float64(c.Times[times+1])
+		factor := k / (k + 1)
+		excess := float64(factor*n*n) - float64(fewer*more)
+		// The variance of a product of counts, each with one more than were seen, as none is not certain.
+		variance := float64(4*factor*factor*n*n*n) + float64((fewer+1)*(more+1)*(fewer+more+3))
+		if excess > beyondChance*math.Sqrt(variance) {
+			return true
+		}
+	}
+	return false
 }
 
 // CountNeighbours sets Neighbours, given hashes of contents without a column, in any order, and how many contents each

@@ -2,6 +2,7 @@ package dataset_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -41,5 +42,55 @@ func TestCopies(t *testing.T) {
 	}
 	if c.CountNeighbours([]uint64{7, 3, 7, 3, 9, 8}, 2); c.Neighbours != 8 || c.Real() {
 		t.Errorf("%v neighbours of sampled contents, copies %v", c.Neighbours, c.Real())
+	}
+}
+
+// TestCopiesOfOneColumn: all contents are neighbours if a single column is measured. Rows that occur equally often are
+// copies, if their labels agree; rows that draw one of a few values, or equal values in any number, are none.
+func TestCopiesOfOneColumn(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 58))
+	drawn := func(values, rows int) map[int]int {
+		times := make(map[int]int)
+		for range rows {
+			times[int(float64(values)*math.Abs(r.NormFloat64()))]++
+		}
+		return times
+	}
+	each := func(values, times, copied int) map[int]int {
+		of := make(map[int]int)
+		for v := range values {
+			if of[v] = 1; v < copied {
+				of[v] = times
+			}
+		}
+		return of
+	}
+	for name, c := range map[string]struct {
+		times  map[int]int
+		labels int
+		copies bool
+	}{
+		"each row twice":                  {each(200, 2, 200), 1, true},
+		"each row five times":             {each(100, 5, 100), 1, true},
+		"a fifth of the rows twice":       {each(800, 2, 160), 1, true},
+		"two cases of each day":           {each(200, 2, 200), 2, false},
+		"a few rows twice":                {each(800, 2, 20), 1, false},
+		"ages":                            {drawn(30, 1000), 1, false},
+		"amounts":                         {drawn(1000, 1000), 1, false},
+		"more values than rows":           {drawn(10000, 1000), 1, false},
+		"many cases with a few values":    {drawn(40, 100000), 1, false},
+		"many values, many cases of each": {drawn(3000, 100000), 1, false},
+	} {
+		var found dataset.Copies
+		var rest []uint64
+		for range c.times {
+			rest = append(rest, 1)
+		}
+		for _, times := range c.times {
+			found.Add(&dataset.Content{Parts: [dataset.Parts]int64{int64(times)}, Labels: min(times, c.labels)})
+		}
+		if found.CountNeighbours(rest, 1); found.Real() || found.Even() != c.copies {
+			t.Errorf("%s: copies %v, by neighbours %v", name, found.Even(), found.Real())
+		}
 	}
 }

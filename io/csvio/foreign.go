@@ -54,11 +54,5 @@ func refuseForeign(file string, head []byte) error {
 	if bytes.Count(head, []byte{0})*4 > len(head) {
 		return refused("in UTF-16 or binary", "write: iconv -f UTF-16LE -t UTF-8 FILE | espalier import - --output FOLDER")
 	}
-	if bytes.ContainsRune(head, '\r') && !bytes.ContainsRune(head, '\n') {
-		return &dataset.DataError{
-			File: file, Problem: "lines end in a carriage return alone, expected a line feed",
-			Hint: `write: tr '\r' '\n' < FILE | espalier import - --output FOLDER`,
-		}
-	}
 	return nil
 }

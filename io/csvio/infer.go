@@ -93,7 +93,7 @@ func (s *Spelling) Parse(k Kind, text string) (v Value, ok bool) {
 		return Value{Float: x}, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
 	default:
 		if k.format != nil {
-			return parseTime(k.Type, text, k.format.layouts)
+			return parseTime(k.Type, withoutOrdinal(text), k.format.layouts)
 		}
 		x, zone, ok := k.Type.Unit().ParseZoned(text)
 		return Value{Whole: int64(x)}, ok && (zone == dataset.UTC) == (k.Type == Timestamp)

@@ -2,6 +2,7 @@ package csvio
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ const (
 	marked               // a number with a sign such as % or $
 	spaced               // a number or point in time between spaces
 	day                  // a date in another format
+	lasting              // a duration: 36:15:00, 1 days 02:03:04, PT3M
 	code                 // digits that are no number: 007, +41, beyond 2^53
 	shapes
 )
@@ -45,24 +47,52 @@ var spellings = [...]struct { //nolint:gochecknoglobals // a table
 	{Spelling{Decimal: ',', Thousands: ' '}, "numbers with a decimal comma", "--decimal , --thousands ' '"},
 }
 
-// usual are the formats of dates that spreadsheets and people write.
-var usual = mustFormats( //nolint:gochecknoglobals // a table
-	"%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%d/%m/%y", "%m/%d/%y", "%d.%m.%y",
-	"%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%B %d %Y",
-	"%Y-%m", "%Y/%m", "%m/%Y", "%b %Y", "%B %Y", "%b-%Y", "%B-%Y", "%b-%y", "%Y %b", "%Y %B", "%Y-%b", "%Y.%m.%d",
-	"%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%d.%m.%Y %H:%M", "%d-%m-%Y %H:%M", "%Y/%m/%d %H:%M",
-	"%d/%m/%y %H:%M", "%m/%d/%y %H:%M", "%d.%m.%y %H:%M", "%d-%b-%Y %H:%M", "%d %b %Y %H:%M",
-	"%d/%m/%Y %H:%M:%S", "%m/%d/%Y %H:%M:%S", "%d.%m.%Y %H:%M:%S", "%d-%m-%Y %H:%M:%S", "%Y/%m/%d %H:%M:%S",
-	"%d/%m/%y %H:%M:%S", "%m/%d/%y %H:%M:%S", "%d.%m.%y %H:%M:%S", "%d-%b-%Y %H:%M:%S", "%d %b %Y %H:%M:%S",
-	"%m/%d/%Y %I:%M %p", "%m/%d/%Y %I:%M:%S %p", "%d/%m/%Y %I:%M:%S %p", "%I:%M %p", "%I:%M:%S %p",
-	"%a %b %d %H:%M:%S %Y", "%a, %d %b %Y %H:%M:%S %z", "%Y/%m/%d %H:%M:%S%z", "%Y/%m/%d %H:%M:%S %z",
+// dates are the formats of dates that spreadsheets and people write; the last one is of a time without a date. A weekday
+// may precede them, and a time may follow: see around.
+var dates = [...]string{ //nolint:gochecknoglobals // a table
+	"%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y-%m-%d", "%Y%m%d",
+	"%d/%m/%y", "%m/%d/%y", "%d.%m.%y", "%d-%m-%y", "%m-%d-%y", "%d %m %Y", "%m %d %Y",
+	"%d-%b-%Y", "%d-%B-%Y", "%d-%b-%y", "%d/%b/%Y", "%d%b%Y", "%d %b %Y", "%d %B %Y", "%d %b %y", "%d %b, %Y", "%d %B, %Y",
+	"%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%B %d %Y", "%b/%d/%Y", "%Y-%b-%d", "%Y %b %d", "%b %d %H:%M:%S %Y",
+	"%Y-%m", "%Y/%m", "%m/%Y", "%b %Y", "%B %Y", "%b-%Y", "%B-%Y", "%b-%y", "%Y %b", "%Y %B", "%Y-%b",
+	"",
+}
+
+var (
+	weekday = regexp.MustCompile(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)([a-z]*day)?(,? )`)
+	clock   = regexp.MustCompile(`(^|,? |T|:)\d{1,2}:\d\d(?:(:\d\d)(?:[.,]\d+)?)?( ?[AP]M| ?[ap]m)?( ?)([+-]\d\d(?::?\d\d)?|Z)?$`)
 )
+
+// around returns the formats of the weekday before a date, and of the time behind it; empty if absent.
+func around(text string) (before, after string) {
+	if m := weekday.FindStringSubmatch(text); m != nil {
+		before = map[bool]string{false: "%A", true: "%a"}[m[1] == ""] + m[2]
+	}
+	m := clock.FindStringSubmatch(text)
+	if m == nil {
+		return before, ""
+	}
+	after = m[1] + map[bool]string{false: "%I", true: "%H"}[m[3] == ""] + ":%M"
+	if m[2] != "" {
+		after += ":%S"
+	}
+	if m[3] != "" {
+		after += m[3][:len(m[3])-2] + "%p"
+	}
+	if m[5] != "" {
+		after += m[4] + "%z"
+	}
+	return before, after
+}
 
 const (
 	// mostLooks is how many texts of a column Looks examines, because more would hardly change the result.
 	mostLooks = 1000
 	// mostOdd is how many different texts may stand for missing values.
 	mostOdd = 3
+	// severalValues is how many different values show that a column is not one of a few categories, however frequent
+	// the texts for missing values are.
+	severalValues = 10
 )
 
 // Looks counts what the texts of a column look like, to suggest how they may be read.
@@ -71,9 +101,12 @@ type Looks struct {
 	seen     int64
 	counts   [shapes]int64
 	reads    [len(spellings)]int64 // by spelling: numbers in it
-	formats  uint64                // of usual: bit i is set if a date does not have format i
-	odd      []string              // the first different texts that are nothing of this
-	odds     int64                 // their rows
+	formats  uint64                // of dates: bit i is set if a date does not have format i
+	around   [2]string             // what the first date has around it
+	usual    map[[2]string][]*Format
+	odd      []string // the first different texts that are nothing of this
+	odds     int64    // their rows
+	values   []string // the first different texts that are something of this
 	looked   int
 }
 
@@ -90,6 +123,9 @@ func (l *Looks) known(t Type, n int64) {
 		}
 	case Date, Time, Timestamp, Local:
 		l.counts[moments] += n
+		if t == Time {
+			l.counts[lasting] += n
+		}
 	default: // nothing is known of texts
 	}
 }
@@ -121,9 +157,10 @@ func (l *Looks) Add(text string, n int64) {
 		spelled: inOther && !plain,
 		marked: bare != trimmed && (isNumber(l.spelling, bare) || isNumber(&Spelling{Thousands: ','}, bare) ||
 			isNumber(&Spelling{Decimal: ',', Thousands: '.'}, bare)),
-		spaced: trimmed != text && (isNumber(l.spelling, trimmed) || isMoment(trimmed)),
-		day:    l.date(text),
-		code:   isDigits(strings.TrimLeft(text, "+-")) && !plain,
+		spaced:  trimmed != text && (isNumber(l.spelling, trimmed) || isMoment(trimmed)),
+		day:     l.date(text),
+		lasting: duration.MatchString(text),
+		code:    isDigits(strings.TrimLeft(text, "+-")) && !plain,
 	} {
 		if is {
 			l.counts[s] += n
@@ -131,6 +168,9 @@ func (l *Looks) Add(text string, n int64) {
 		}
 	}
 	if found {
+		if len(l.values) < severalValues && !slices.Contains(l.values, text) {
+			l.values = append(l.values, strings.Clone(text))
+		}
 		return
 	}
 	l.odds += n
@@ -138,6 +178,10 @@ func (l *Looks) Add(text string, n int64) {
 		l.odd = append(l.odd, strings.Clone(text))
 	}
 }
+
+// duration are spellings of durations: hours, minutes and seconds, as spreadsheets and pandas write them, and ISO 8601.
+var duration = regexp.MustCompile(`^-?(\d+ days?,? )?[+-]?\d{1,4}:\d\d(:\d\d)?(\.\d+)?$|^-?\d+ days?$|` +
+	`^-?P(\d+[YMWD])*(T(\d+(\.\d+)?[HMS])+)?$`)
 
 // isMark reports whether a character may stand next to a number: % $ € ( ) '.
 func isMark(r rune) bool { return strings.ContainsRune("%()'", r) || unicode.Is(unicode.Sc, r) }
@@ -158,20 +202,48 @@ func isMoment(text string) bool {
 
 // date reports whether a text is a date in a usual format, and excludes the formats that it does not have.
 func (l *Looks) date(text string) bool {
+	text = withoutOrdinal(text)
 	if len(text) < len("1/2/24") || len(text) > len("Wednesday, September 30, 2024 10:05:59 PM") || !strings.ContainsAny(text, "0123456789") {
 		return false
 	}
+	before, after := around(text)
+	formats := l.formatsAround(before, after)
 	var not uint64
-	for i, f := range usual {
-		if _, ok := parseTime(f.kind, text, f.layouts); !ok {
+	for i, f := range formats {
+		if f == nil {
+			not |= 1 << i
+		} else if _, ok := parseTime(f.kind, text, f.layouts); !ok {
 			not |= 1 << i
 		}
 	}
-	if not == uint64(1)<<len(usual)-1 {
+	const none = uint64(1)<<len(dates) - 1
+	if not == none {
 		return false
+	}
+	if l.counts[day] == 0 {
+		l.around = [2]string{before, after}
+	} else if l.around != [2]string{before, after} {
+		not = none
 	}
 	l.formats |= not
 	return true
+}
+
+// formatsAround returns the formats of dates with a weekday and a time around them; nil where they make no format.
+func (l *Looks) formatsAround(before, after string) []*Format {
+	formats, found := l.usual[[2]string{before, after}]
+	if found {
+		return formats
+	}
+	formats = make([]*Format, len(dates))
+	for i, date := range dates {
+		formats[i], _ = ParseFormat(before + date + after) // an error: no format
+	}
+	if l.usual == nil {
+		l.usual = make(map[[2]string][]*Format)
+	}
+	l.usual[[2]string{before, after}] = formats
+	return formats
 }
 
 // Mostly describes what most of the texts look like, and which settings of import read them so.
@@ -196,7 +268,7 @@ func (l *Looks) Mostly() (what, settings string) {
 		}
 	}
 	most = max(most, l.counts[best])
-	if l.seen == 0 || most*2 < l.seen || l.counts[code] > 0 {
+	if l.seen == 0 || l.counts[code] > 0 || most*2 < l.seen && (most == 0 || most+l.odds < l.seen || !l.placeholders()) {
 		return "", ""
 	}
 	switch {
@@ -213,18 +285,31 @@ func (l *Looks) Mostly() (what, settings string) {
 	case best == moments:
 		what = "dates or times"
 		settings = ""
+	case best == lasting:
+		what = "durations, which are to be written as numbers of minutes, for example"
+		settings = ""
 	default: // a spelling of numbers
 	}
-	if settings == "" && most+l.odds == l.seen && best != marked {
+	if settings == "" && most+l.odds == l.seen && best != marked && best != lasting {
 		settings = l.missing()
 	}
 	return what, settings
 }
 
+// placeholders reports whether the odd texts may stand for missing values, however frequent they are: there are few, and
+// they are signs without letters and digits, or the other values are many.
+func (l *Looks) placeholders() bool {
+	signs := func(text string) bool {
+		return !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+	}
+	return len(l.odd) <= mostOdd && (len(l.values) == severalValues || !slices.ContainsFunc(l.odd, func(o string) bool { return !signs(o) }))
+}
+
 // missing names a setting that takes the odd texts for missing values; empty if there are too many different ones.
 func (l *Looks) missing() string {
 	list := strings.Join(l.odd, ",")
-	if len(l.odd) == 0 || len(l.odd) > mostOdd || strings.Count(list, ",") >= len(l.odd) || strings.ContainsAny(list, "\"'") {
+	if len(l.odd) == 0 || len(l.odd) > mostOdd || strings.Count(list, ",") >= len(l.odd) || strings.ContainsAny(list, "\"'") ||
+		slices.ContainsFunc(l.odd, isIdentifier) {
 		return ""
 	}
 	if len(l.odd) == 1 {
@@ -233,10 +318,15 @@ func (l *Looks) missing() string {
 	return fmt.Sprintf("--missing %s if those are missing values", strconv.Quote(list))
 }
 
+// isIdentifier reports whether a text has letters and digits, as 136A has.
+func isIdentifier(text string) bool {
+	return strings.ContainsFunc(text, unicode.IsLetter) && strings.ContainsFunc(text, unicode.IsDigit)
+}
+
 // fitting names the formats that all dates have.
 func (l *Looks) fitting() string {
 	var fit []string
-	for i, f := range usual {
+	for i, f := range l.formatsAround(l.around[0], l.around[1]) {
 		if l.formats&(1<<i) == 0 {
 			fit = append(fit, "--date_format '"+f.text+"'")
 		}

@@ -59,6 +59,10 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	if err := refuseForeign(o.File, head); err != nil {
 		return nil, err
 	}
+	if endsInReturn(head) {
+		b = bufio.NewReaderSize(feeds{b}, peeked)
+		head, _ = b.Peek(peeked)
+	}
 	if rest, found := bytes.CutPrefix(head, []byte("\ufeff")); found {
 		_, _ = b.Discard(len(head) - len(rest)) // these bytes are in the buffer
 		head = rest
@@ -89,6 +93,26 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 
 // excelLine is a first line that names the delimiter.
 var excelLine = regexp.MustCompile("^\"?sep=([,;|\t])\"?\r?\n")
+
+// endsInReturn reports whether lines end in a carriage return alone, as in files of early Macs.
+func endsInReturn(head []byte) bool {
+	end := bytes.IndexAny(head, "\r\n")
+	return end >= 0 && head[end] == '\r' && !bytes.HasPrefix(head[end:], []byte("\r\n")) &&
+		bytes.Count(head, []byte("\r")) > bytes.Count(head, []byte("\n"))
+}
+
+// feeds reads carriage returns as line feeds.
+type feeds struct{ from io.Reader }
+
+func (f feeds) Read(p []byte) (int, error) {
+	n, err := f.from.Read(p)
+	for i, b := range p[:n] {
+		if b == '\r' {
+			p[i] = '\n'
+		}
+	}
+	return n, err
+}
 
 // bounded bounds the bytes that are read for one record.
 type bounded struct {

@@ -2,6 +2,7 @@ package csvio
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -144,16 +145,14 @@ func isWord(b byte) bool {
 	return '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
 }
 
-// mustFormats parses formats that are known to be valid.
-func mustFormats(texts ...string) []*Format {
-	formats := make([]*Format, len(texts))
-	for i, text := range texts {
-		var err error
-		if formats[i], err = ParseFormat(text); err != nil {
-			panic(err)
-		}
+var ordinal = regexp.MustCompile(`\b([0-9]{1,2})(?:st|nd|rd|th)\b`)
+
+// withoutOrdinal returns a date without the letters behind its day: April 4, 2015 of April 4th, 2015.
+func withoutOrdinal(text string) string {
+	if !strings.ContainsAny(text, "tndh") {
+		return text
 	}
-	return formats
+	return ordinal.ReplaceAllString(text, "$1")
 }
 
 // parseTime reads a point in time by one of the layouts. ok is false if float64 does not hold its microseconds.

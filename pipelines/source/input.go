@@ -25,6 +25,7 @@ type Input struct {
 	Below   []string            // per file: its path below the folder that was given
 	Paths   [][]jobs.PathColumn // per file: columns whose value is in its path
 	Notes   []string            // files that were left out, for the user; a line each
+	Texts   []string            // columns of texts most of which look like something else, for the user; see ReadTexts
 
 	given  []string          // columns of folders that the input names, with several values
 	digits []string          // columns of integers that are read as texts

@@ -18,12 +18,14 @@ import (
 const (
 	sampledGroups = 4    // row groups
 	sampledRows   = 1000 // rows of each
+	mostLooked    = 100  // different texts of a column of texts by which it is judged whether they look like something else
 )
 
 // ReadTexts reads columns of texts as numbers or points in time, if import would read the rows of a sample so, and
 // columns of paths as points in time, if all their values are such. wanted returns whether a column may be read so.
 // Every later pass over the rows returns a *dataset.DataError that names the column if another text is of another
-// kind: see Reread.
+// kind: see Reread. Input.Texts names the columns that remain texts although most texts of the sample are numbers or
+// points in time, or would be in another spelling.
 func (in *Input) ReadTexts(ctx context.Context, f *Files, wanted func(column string) bool) error {
 	var names []string
 	for i := range in.Columns {
@@ -55,6 +57,10 @@ func (in *Input) ReadTexts(ctx context.Context, f *Files, wanted func(column str
 		names = slices.DeleteFunc(names, func(name string) bool {
 			s := sampled[name]
 			_, ok := s.kind()
+			if what, _ := s.column.Looks.Mostly(); what != "" {
+				in.Texts = append(in.Texts, fmt.Sprintf("column %q is read as texts because of %q, but most of its values are %s: "+
+					"write numbers, dates or times, and null for missing values; --categorical keeps the texts", name, s.column.Because, what))
+			}
 			return s.column.Values > 0 && !ok
 		})
 	}
@@ -181,6 +187,7 @@ func (in *Input) withNumbers(column string, unit dataset.Unit) bool {
 type sampledTexts struct {
 	column *csvio.Column
 	nan    bool // a missing value is spelled NaN, which only numbers are
+	looked int  // texts since one made the column a text
 }
 
 // kind returns how the texts are read. ok is false if they remain texts.
@@ -245,7 +252,9 @@ func (s *sampledTexts) add(v *dataset.Vector) {
 			s.nan = true
 		}
 		if s.column.Kind().Type == csvio.Text && s.column.Values > 0 {
-			return
+			if s.looked++; s.looked == mostLooked {
+				return
+			}
 		}
 	}
 }

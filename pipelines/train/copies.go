@@ -32,19 +32,27 @@ func (s *stage) copies(ctx context.Context, o *objects) (dealt bool, err error) 
 	}
 	train := o.train()
 	repeated := float64(train.Rows-train.Objects) / float64(max(1, train.Rows))
-	measured := func(f dataset.Feature) bool { return f.Kind == dataset.Numeric && f.Codes() >= measuredFrom }
+	measured := 0
+	for _, f := range o.features {
+		if f.Kind == dataset.Numeric && f.Codes() >= measuredFrom {
+			measured++
+		}
+	}
 	frequent := float64(train.Heaviest) > mostOfOne*float64(train.Weight)
-	if repeated < someCopies || frequent || !slices.ContainsFunc(o.features, measured) {
+	if repeated < someCopies || frequent || measured == 0 {
 		return false, nil
 	}
 	c, err := s.countCopies(ctx, o)
-	if err != nil || !c.Real() || c.Repeated() < someCopies {
+	if err != nil || c.Repeated() < someCopies || !c.Real() && !(measured == 1 && c.Even()) {
 		return false, err
 	}
 	if !o.spec.Dependent() && o.spec.SplitColumn == "" && c.Repeated() >= manyCopies && !s.readsTexts() {
-		s.driver.Reporter.Warn(fmt.Sprintf("%s of the rows are copies of other rows in all features, and %s of the test rows would be "+
-			"copies of training rows: copies are dealt together into one part and one fold, as a --group is",
-			textview.Percent(c.Repeated()), textview.Percent(c.TrainedShare(dataset.Test))))
+		known := ""
+		if c.Parts[dataset.Test] > 0 {
+			known = fmt.Sprintf(", and %s of the test rows would be copies of training rows", textview.Percent(c.TrainedShare(dataset.Test)))
+		}
+		s.driver.Reporter.Warn(fmt.Sprintf("%s of the rows are copies of other rows in all features%s: copies are dealt together into "+
+			"one part and one fold, as a --group is", textview.Percent(c.Repeated()), known))
 		return true, nil
 	}
 	for _, part := range []dataset.Part{dataset.Validation, dataset.Test} {

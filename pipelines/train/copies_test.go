@@ -2,6 +2,7 @@ package train_test
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -61,6 +62,16 @@ func TestCopies(t *testing.T) {
 	if _, warned = run(twice, func(c *config.Train) { c.Ignore, c.Group = []string{"twin", "flag", "weight", "color"}, "id" }); len(warned) == 0 ||
 		!strings.Contains(warned[len(warned)-1], "of the test rows are copies of training rows") {
 		t.Errorf("warnings %q of copies in several groups", warned)
+	}
+	for _, other := range []float64{0, 3} { // a is the only measured column
+		for i := range n {
+			rating := math.Floor(other * *twice.a[i])
+			twice.b[i] = &rating
+		}
+		tree, warned := run(twice, func(*config.Train) {})
+		if !strings.Contains(string(tree), `"leaves": 1,`) || len(warned) != 1 {
+			t.Errorf("warnings %q, tree %s", warned, tree)
+		}
 	}
 	for name, rows := range map[string]*rows{"ratings": ratings, "rows of zeros": zeros} {
 		if _, warned = run(rows, func(*config.Train) {}); len(warned) > 0 {

@@ -561,3 +561,49 @@ columns:
 		t.Errorf("%v, want a fault of a text", err)
 	}
 }
+
+// TestTextsThatLookLikeNumbers: columns that remain texts although most values are numbers, dates or both in another
+// spelling are named with the value that makes them texts; names and codes are not, nor are columns of --categorical.
+func TestTextsThatLookLikeNumbers(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 58))
+	const n = 300
+	percents, unknowns, days, codes, names, class := make([]string, n), make([]string, n), make([]string, n), make([]string, n),
+		make([]string, n), make([]string, n)
+	for i := range n {
+		percents[i] = fmt.Sprintf("%.1f%%", 100*r.Float64())
+		unknowns[i] = []string{"?", strconv.Itoa(r.IntN(50))}[min(1, r.IntN(10))]
+		days[i] = fmt.Sprintf("%02d/%02d/2024", 1+r.IntN(28), 1+r.IntN(12))
+		codes[i] = fmt.Sprintf("%05d", r.IntN(20000))
+		names[i] = []string{"A 1", "B 2", "C"}[r.IntN(3)]
+		class[i] = []string{"x", "y"}[r.IntN(2)]
+	}
+	input := filepath.Join(t.TempDir(), "rows.parquet")
+	if err := parquetio.Write(t.Context(), objectstore.New(), input, []parquetio.WriteColumn{
+		{Name: "percents", Values: percents}, {Name: "unknowns", Values: unknowns}, {Name: "days", Values: days},
+		{Name: "codes", Values: codes}, {Name: "names", Values: names}, {Name: "class", Values: class},
+	}, parquetio.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, categorical := range [][]string{nil, {"percents", "unknowns", "days"}} {
+		c := oneTree()
+		c.Input, c.Label, c.Output, c.Categorical, c.Ignore = []string{input}, "class", t.TempDir(), categorical, nil
+		reporter := new(talking)
+		if _, err := train.Train(t.Context(), c, reporter); err != nil {
+			t.Fatal(err)
+		}
+		var named []string
+		for _, text := range reporter.warnings {
+			if strings.Contains(text, "most of its values are") {
+				named = append(named, text)
+			}
+		}
+		want := []string{`"days" is read as texts because of "`, `"percents" is read as texts because of "`, `"unknowns" is read as texts because of "?"`}
+		if categorical != nil {
+			want = nil
+		}
+		slices.Sort(named)
+		if !slices.EqualFunc(named, want, strings.Contains) {
+			t.Errorf("--categorical %q: %q", categorical, named)
+		}
+	}
+}

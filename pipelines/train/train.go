@@ -82,6 +82,9 @@ func (o *opened) train(
 	if note := plan.schema.noteIndex(c); note != "" {
 		d.Reporter.Warn(note)
 	}
+	for _, note := range plan.input.Texts {
+		d.Reporter.Warn(note)
+	}
 	for _, note := range []string{plan.input.NoteTexts(), plan.input.NoteFolders(plan.schema.featureNames())} {
 		if note != "" {
 			d.Reporter.Note(note)

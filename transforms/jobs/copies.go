@@ -37,8 +37,8 @@ func Copies(s beam.Scope, tasks beam.PCollection, c CopiesConfig) {
 
 type copiesFn struct{ taskFn[*copies] }
 
-// copies counts the rows of a bundle. The words of an entry are the hash of a content and 0, or the hash of a content
-// without a column and the hash of the content. The counters are the rows by part.
+// copies counts the rows of a bundle. The words of an entry are the hash of a content, 0, and the hash of a label, or the
+// hash of a content without a column, the hash of the content, and 0. The counters are the rows by part.
 type copies struct {
 	CopiesConfig
 
@@ -47,7 +47,7 @@ type copies struct {
 	table *counting.Table
 }
 
-func shapeOfCopies() counting.Shape { return counting.Shape{Words: 2, Counters: dataset.Parts} }
+func shapeOfCopies() counting.Shape { return counting.Shape{Words: 3, Counters: dataset.Parts} }
 
 func (f *copies) ahead() int { return rowGroupsAhead }
 
@@ -68,8 +68,11 @@ func (f *copies) do(ctx context.Context, p *pool, t Task, _ func(int64, []byte))
 				return err
 			}
 		}
-		f.count(g, f.Whole, func(r int) (uint64, uint64) { return contents[r], 0 })
 		hashes := make([]uint64, g.rows)
+		if f.spec.Label != "" {
+			dataset.AddContent(hashes, f.spec.Label, &g.label)
+		}
+		f.count(g, f.Whole, func(r int) [3]uint64 { return [3]uint64{contents[r], 0, hashes[r]} })
 		for i := range f.spec.Features { // again, as the hashes of all columns may not fit into memory
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -78,8 +81,8 @@ func (f *copies) do(ctx context.Context, p *pool, t Task, _ func(int64, []byte))
 			if err := g.addContent(i, f.spec.Features[i].Name, hashes); err != nil {
 				return err
 			}
-			f.count(g, f.Rest, func(r int) (uint64, uint64) {
-				return dataset.HashRow(contents[r]-hashes[r], i), contents[r] | 1 // never 0
+			f.count(g, f.Rest, func(r int) [3]uint64 {
+				return [3]uint64{dataset.HashRow(contents[r]-hashes[r], i), contents[r] | 1} // never 0
 			})
 		}
 		g.count(ctx)
@@ -88,15 +91,15 @@ func (f *copies) do(ctx context.Context, p *pool, t Task, _ func(int64, []byte))
 }
 
 // count adds an entry for each row that belongs to a part and whose first word has this many leading zeros.
-func (f *copies) count(g *rowGroup, zeros uint8, words func(r int) (uint64, uint64)) {
+func (f *copies) count(g *rowGroup, zeros uint8, words func(r int) [3]uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for r, part := range g.parts {
 		if part == dataset.None {
 			continue
 		}
-		if a, b := words(r); bits.LeadingZeros64(a) >= int(zeros) {
-			f.table.Add([]uint64{a, b})[part]++
+		if w := words(r); bits.LeadingZeros64(w[0]) >= int(zeros) {
+			f.table.Add(w[:])[part]++
 		}
 	}
 }
@@ -127,19 +130,24 @@ func ReadCopies(ctx context.Context, c *CopiesConfig) (*dataset.Copies, error) {
 			return err
 		}
 		var rest []uint64
+		contents := make(map[uint64]*dataset.Content)
 		for e := range t.Unordered() {
 			if e.Words[1] != 0 {
 				rest = append(rest, e.Words[0])
 				continue
 			}
-			found.Contents++
-			for part, rows := range e.Counters {
-				found.Rows += rows
-				found.Parts[part] += rows
-				if e.Counters[dataset.Train] > 0 {
-					found.Trained[part] += rows
-				}
+			c := contents[e.Words[0]]
+			if c == nil {
+				c = new(dataset.Content)
+				contents[e.Words[0]] = c
 			}
+			c.Labels++
+			for part, rows := range e.Counters {
+				c.Parts[part] += rows
+			}
+		}
+		for _, c := range contents { // in any order: sums of integers
+			found.Add(c)
 		}
 		found.CountNeighbours(rest, math.Ldexp(1, int(c.Rest)-int(c.Whole)))
 		return nil
