@@ -101,7 +101,7 @@ func readModel(ctx context.Context, url string) ([]byte, error) {
 }
 
 // stores reads the files of models, in the stores whose drivers the program imports.
-var stores = sync.OnceValue(func() *objectstore.Store { return objectstore.Open(objectstore.Patience{}) })
+var stores = sync.OnceValue(func() *objectstore.Store { return objectstore.Open(objectstore.Patience{}) }) //nolint:gochecknoglobals // it keeps connections and no content
 
 // readFile reads a file, given a plain path, or a URL whose scheme is known to package objectstore
 // or belongs to a file system registered with Beam.

@@ -213,12 +213,11 @@ func (f *windowTreeFn) ProcessElement(
 		t.Start, t.End = int64(interval.Start), int64(interval.End)
 	}
 	g, err := spec.growTally(ctx, tally)
-	var fault *dataset.DataError
+	fault, ok := errors.AsType[*dataset.DataError](err)
 	switch {
-	case errors.As(err, &fault):
-	case err != nil || g == nil:
+	case !ok && (err != nil || g == nil):
 		return err
-	default:
+	case !ok:
 		t.Rows = g.Rows[dataset.Train]
 		fault = f.tooFew(g)
 	}

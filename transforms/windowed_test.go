@@ -228,8 +228,8 @@ func TestPoisonedMaps(t *testing.T) {
 			t.Fatal(err)
 		}
 		encoded := sunk.bytes
-		for _, tree := range sunk.trees {
-			encoded = append(encoded, tree.JSON)
+		for i := range sunk.trees {
+			encoded = append(encoded, sunk.trees[i].JSON)
 		}
 		if len(encoded) != 1 || len(sunk.rows) != 1 || !strings.HasPrefix(sunk.rows[0], "not a number, as the feature needs") {
 			t.Fatalf("%d trees, dead letters %q", len(encoded), sunk.rows)

@@ -29,12 +29,18 @@ var (
 	byNature = [...]ending{
 		usage.Internal: {1, "internal error: please report it", "report", "failed: a fault of Espalier", "report it"},
 		usage.Usage:    {2, "usage: flags, settings, missing files, unwritable output", "person", "failed: settings", "a person looks"},
-		usage.Data: {3, "the data broke the contract: damaged, a null label, new values", "wait", "failed: no, stale or damaged files",
-			"wait for the files"},
-		usage.Refused: {4, "refused: by the gate of retrain, or by `drift --fail_above`", "person", "refused, overtaken; `drift`",
-			"a person looks"},
-		usage.TryAgain: {5, "what goes away: a store, the runner, another run at work", "again", "failed: store, runner, other attempt",
-			"try again"},
+		usage.Data: {
+			3, "the data broke the contract: damaged, a null label, new values", "wait", "failed: no, stale or damaged files",
+			"wait for the files",
+		},
+		usage.Refused: {
+			4, "refused: by the gate of retrain, or by `drift --fail_above`", "person", "refused, overtaken; `drift`",
+			"a person looks",
+		},
+		usage.TryAgain: {
+			5, "what goes away: a store, the runner, another run at work", "again", "failed: store, runner, other attempt",
+			"try again",
+		},
 	}
 )
 

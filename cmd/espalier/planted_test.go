@@ -14,7 +14,7 @@ import (
 )
 
 // planted are values of rows that a test looks for in documents, by what a document needs to contain them.
-var planted = map[string]runfolder.Values{ //nolint:gochecknoglobals // a constant
+var planted = map[string]runfolder.Values{
 	"987654.25":     runfolder.Ends, // the single highest salary
 	"-22944":        runfolder.Ends, // the single earliest day
 	"PLANTEDPERSON": 0,              // of a column that is left out
@@ -88,8 +88,12 @@ func plant(t *testing.T, root, rows string) {
 	salary[18], day[12] = 987654.25, -22944
 	input := filepath.Join(root, "days", "{date}.parquet")
 	err := parquetio.Write(t.Context(), objectstore.New(), strings.ReplaceAll(input, "{date}", "2026-11-05"), []parquetio.WriteColumn{
-		{Name: "salary", Values: salary}, {Name: "age", Values: age}, {Name: "day", Values: day}, {Name: "person", Values: name},
-		{Name: "village", Values: place}, {Name: "class", Values: class},
+		{Name: "salary", Values: salary},
+		{Name: "age", Values: age},
+		{Name: "day", Values: day},
+		{Name: "person", Values: name},
+		{Name: "village", Values: place},
+		{Name: "class", Values: class},
 	}, parquetio.WriteOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -159,7 +159,7 @@ func InUse(ctx context.Context, s *objectstore.Store, run string) (url string) {
 }
 
 // ErrOvertaken is the error if another program has moved LATEST.json.
-var ErrOvertaken error = overtaken{} //nolint:errname // as in io.EOF
+var ErrOvertaken error = overtaken{}
 
 type overtaken struct{}
 

@@ -40,6 +40,7 @@ func copiedLeaves(elements []format.SchemaElement) []copiedLeaf {
 		case format.Repeated:
 			below.defined++
 			below.repetition++
+		case format.Required:
 		}
 		if isGroup(e) {
 			below.children = int(e.NumChildren.V)

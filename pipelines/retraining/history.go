@@ -178,14 +178,16 @@ func readAttempt(ctx context.Context, s *objectstore.Store, destination string, 
 		Version int    `json:"version"`
 	}
 	a = &Attempt{url: file.URL, generation: file.Generation}
-	switch damaged := json.Unmarshal(b, &head); {
-	case damaged != nil || head.Format != attemptFormat:
+	known := json.Unmarshal(b, &head) == nil && head.Format == attemptFormat
+	switch {
+	case !known:
 		return nil, "not a document of a retraining; it may be damaged", nil
 	case head.Version > attemptVersion:
 		return nil, fmt.Sprintf("a newer version of Espalier has written it (version %d of the format, expected at most %d)", head.Version,
 			attemptVersion), nil
 	}
-	if json.Unmarshal(b, a) != nil || !slices.Contains(outcomes(), a.Outcome) {
+	known = json.Unmarshal(b, a) == nil && slices.Contains(outcomes(), a.Outcome)
+	if !known {
 		return nil, fmt.Sprintf("its outcome is %q: a newer version of Espalier may have written it, or it is damaged", a.Outcome), nil
 	}
 	if a.Version < attemptVersion {

@@ -43,7 +43,7 @@ func (s *stage) copies(ctx context.Context, o *objects) (dealt bool, err error) 
 		return false, nil
 	}
 	c, err := s.countCopies(ctx, o)
-	if err != nil || c.Repeated() < someCopies || !c.Real() && !(measured == 1 && c.Even()) {
+	if err != nil || c.Repeated() < someCopies || !c.Real() && (measured != 1 || !c.Even()) {
 		return false, err
 	}
 	if !o.spec.Dependent() && o.spec.SplitColumn == "" && c.Repeated() >= manyCopies && !s.readsTexts() {

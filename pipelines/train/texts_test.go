@@ -579,8 +579,12 @@ func TestTextsThatLookLikeNumbers(t *testing.T) {
 	}
 	input := filepath.Join(t.TempDir(), "rows.parquet")
 	if err := parquetio.Write(t.Context(), objectstore.New(), input, []parquetio.WriteColumn{
-		{Name: "percents", Values: percents}, {Name: "unknowns", Values: unknowns}, {Name: "days", Values: days},
-		{Name: "codes", Values: codes}, {Name: "names", Values: names}, {Name: "class", Values: class},
+		{Name: "percents", Values: percents},
+		{Name: "unknowns", Values: unknowns},
+		{Name: "days", Values: days},
+		{Name: "codes", Values: codes},
+		{Name: "names", Values: names},
+		{Name: "class", Values: class},
 	}, parquetio.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}

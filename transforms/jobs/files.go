@@ -148,12 +148,3 @@ func (g *withPath) ReadRows(i, from, to int, dst *dataset.Vector) error {
 	}
 	return nil
 }
-
-// processFiles returns the storage of this process outside of runs, with the default settings.
-func processFiles() (*Files, error) {
-	r, err := RunName{}.find()
-	if err != nil {
-		return nil, err
-	}
-	return r.storage.(*Files), nil //nolint:errcheck,forcetypeassert // find opens it
-}

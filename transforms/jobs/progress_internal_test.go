@@ -14,7 +14,10 @@ import (
 // TestReport: the goroutines of concurrent bundles count. Each count is in the bundles'
 // counters once, and also in the counts of this process.
 func TestReport(t *testing.T) {
-	const bundles, elements = 8, 500
+	const (
+		bundles = 8
+		each    = 500
+	)
 	LocalProgress().Reset()
 	t.Cleanup(LocalProgress().Reset)
 	stores := make([]*metrics.Store, bundles)
@@ -23,7 +26,7 @@ func TestReport(t *testing.T) {
 		ctx := metrics.SetPTransformID(metrics.SetBundleID(context.Background(), strconv.Itoa(b)), "step")
 		stores[b] = metrics.GetStore(ctx)
 		wg.Go(func() {
-			for range elements {
+			for range each {
 				var parts sync.WaitGroup
 				for range 3 {
 					parts.Go(func() { LocalProgress().Rows.Add(7) })
@@ -39,7 +42,7 @@ func TestReport(t *testing.T) {
 	}
 	wg.Wait()
 	want := map[string]int64{
-		"tasks": bundles * elements, "rows": bundles * elements * 3 * 7, "objects": 0, "nodes": 0,
+		"tasks": bundles * each, "rows": bundles * each * 3 * 7, "objects": 0, "nodes": 0,
 		"weight": bundles,
 	}
 	got := make(map[string]int64)
