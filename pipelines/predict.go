@@ -358,7 +358,9 @@ func (p *prediction) undo(ctx context.Context) {
 	p.Files.Committing.Lock() // workers that are still running end first
 	defer p.Files.Committing.Unlock()
 	if p.output.Replaces() {
-		_ = p.output.Unstage(ctx) // the first error is more useful
+		if !p.output.Placing() {
+			_ = p.output.Unstage(ctx) // the first error is more useful
+		}
 		return
 	}
 	left := false

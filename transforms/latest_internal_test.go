@@ -93,10 +93,18 @@ func TestForm(t *testing.T) {
 			Y     string
 			Class string
 		}{},
+		"list": struct {
+			X     []float64
+			Y     float64
+			Class string
+		}{},
 	} {
 		if form(row) == want {
 			t.Errorf("%s: the same form", name)
 		}
+	}
+	if form(map[string]any{}) == form(map[string]float64{}) || form([]float32{}) == form([]float64{}) {
+		t.Error("elements of other types have the same form")
 	}
 	if new(keptTrees).decode([]byte(`{"Trees":null}`)) {
 		t.Error("a state of another version is read")

@@ -125,17 +125,19 @@ func readTree(b []byte) (t windowEnd, stored []byte, err error) {
 	return t, stored, err
 }
 
-// add adds a tree. It takes the place of the tree of an earlier pane.
-func (k *keptTrees) add(t windowEnd) {
+// add adds a tree. It takes the place of the tree of an earlier pane; the tree of an earlier pane is not added.
+func (k *keptTrees) add(t windowEnd) (added bool) {
 	k.load()
-	k.changed = true
 	at, found := slices.BinarySearchFunc(k.Trees, t.End, func(t windowEnd, end int64) int { return int(min(max(t.End-end, -1), 1)) })
-	switch {
-	case !found:
-		k.Trees = slices.Insert(k.Trees, at, t)
-	case t.Pane >= k.Trees[at].Pane:
-		k.Trees[at] = t
+	if found && t.Pane < k.Trees[at].Pane {
+		return false
 	}
+	k.changed = true
+	if !found {
+		k.Trees = slices.Insert(k.Trees, at, t)
+	}
+	k.Trees[at] = t
+	return true
 }
 
 // before returns the number of trees of windows that ended at or before a time.
@@ -268,13 +270,17 @@ func (f *findTreesStreamFn) ProcessElement(
 		if err != nil {
 			return err
 		}
-		at = t.End
-		k.add(t)
+		if at = t.End; !k.add(t) { // its pane is earlier
+			return nil
+		}
 		k.Stored++
 		if err := f.Trees.Add(sp, stored); err != nil {
 			return err
 		}
 		f.see(t.ID, stored)
+		if err := f.prune(sp, k); err != nil {
+			return err
+		}
 	} else if at, err = f.take(sp, k, value, emit); err != nil {
 		return err
 	}
@@ -302,10 +308,8 @@ func (f *findTreesStreamFn) OnTimer(
 		}
 	}
 	k.forget(f.start(k.Reached - f.Lateness))
-	if k.Stored > 2*len(k.Trees)+1 {
-		if err := f.prune(sp, k); err != nil {
-			return err
-		}
+	if err := f.prune(sp, k); err != nil {
+		return err
 	}
 	return f.Kept.Write(sp, k.encode())
 }
@@ -361,8 +365,8 @@ func (f *findTreesStreamFn) read(ctx context.Context, sp state.Provider) (*keptT
 		return k, err
 	}
 	statesDropped.Inc(ctx, 1)
-	log.Warn(ctx, "transforms.Score drops the trees that another version of Espalier has kept: rows wait for the tree of the next window")
-	return &keptTrees{Reached: int64(mtime.MinTimestamp), changed: true}, f.Trees.Clear(sp)
+	log.Warn(ctx, "transforms.Score drops the trees that another version of Espalier has kept: rows have no tree until a window ends")
+	return &keptTrees{Reached: int64(mtime.MinTimestamp), Forgot: true, changed: true}, f.Trees.Clear(sp)
 }
 
 // mostSeen is the number of trees from which a worker reads trees again.
@@ -403,8 +407,12 @@ func (f *findTreesStreamFn) stored(sp state.Provider, id treeID) ([]byte, error)
 	return found, nil
 }
 
-// prune removes the stored trees that no row needs.
+// prune removes the stored trees that no row needs, once they are more than half of them.
 func (f *findTreesStreamFn) prune(sp state.Provider, k *keptTrees) error {
+	const few = 8
+	if k.Stored <= 2*len(k.Trees)+few {
+		return nil
+	}
 	list, _, err := f.Trees.Read(sp)
 	if err != nil {
 		return err
@@ -446,15 +454,21 @@ func formOf(types []beam.EncodedType) []byte {
 // appendForm appends the form of a type. A type may contain itself, at some depth.
 func appendForm(form []byte, t reflect.Type, depth int) []byte {
 	const deepest = 8
-	for t.Kind() == reflect.Pointer {
-		form = append(form, '*')
-		t = t.Elem()
+	form = fmt.Appendf(form, "%s;", t.Kind())
+	if depth == deepest {
+		return form
 	}
-	if t.Kind() != reflect.Struct || depth == deepest {
-		return fmt.Appendf(form, "%s;", t.Kind())
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			form = appendForm(append(form, t.Field(i).Name+" "...), t.Field(i).Type, depth+1)
+		}
+		return append(form, '}')
+	case reflect.Map:
+		return appendForm(appendForm(form, t.Key(), depth+1), t.Elem(), depth+1)
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		return appendForm(form, t.Elem(), depth+1)
+	default:
+		return form
 	}
-	for i := range t.NumField() {
-		form = appendForm(append(form, t.Field(i).Name...), t.Field(i).Type, depth+1)
-	}
-	return form
 }

@@ -244,7 +244,7 @@ func (f *windowTreeFn) own(ctx context.Context, list [][]byte) [][]byte {
 		if ok {
 			own = append(own, tally)
 		} else {
-			dropped += rowsOf(b[min(len(f.Digest), len(b)):])
+			dropped += rowsOf(b, len(f.Digest))
 		}
 	}
 	if len(own) < len(list) {
@@ -255,9 +255,13 @@ func (f *windowTreeFn) own(ctx context.Context, list [][]byte) [][]byte {
 	return own
 }
 
-// rowsOf returns the number of rows of a tally, up to where it is damaged.
-func rowsOf(tally []byte) int64 {
-	r, err := dataset.ReadTally(tally)
+// rowsOf returns the number of rows of a tally of another program, up to where it is damaged. Earlier versions of Espalier
+// have no digest before a tally.
+func rowsOf(b []byte, digest int) int64 {
+	r, err := dataset.ReadTally(b)
+	if err != nil {
+		r, err = dataset.ReadTally(b[min(digest, len(b)):])
+	}
 	if err != nil {
 		return 0
 	}

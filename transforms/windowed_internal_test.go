@@ -74,7 +74,9 @@ func TestTalliesOfOthers(t *testing.T) {
 			t.Errorf("%s: %d tallies are taken", name, len(got))
 		}
 	}
-	if got := rowsOf(b[len(now.Digest()):]); got != 100 {
-		t.Errorf("%d rows are counted as dropped, want 100", got)
+	for name, b := range map[string][]byte{"with a digest": b, "of an earlier version": b[len(now.Digest()):]} {
+		if got := rowsOf(b, len(now.Digest())); got != 100 {
+			t.Errorf("%s: %d rows are counted as dropped, want 100", name, got)
+		}
 	}
 }

@@ -38,7 +38,7 @@ var (
 			"a person looks",
 		},
 		usage.TryAgain: {
-			5, "what goes away: a store, the runner, another run at work", "again", "failed: store, runner, other attempt",
+			5, "a temporary failure: a store, the runner, another run at work", "again", "failed: store, runner, other attempt",
 			"try again",
 		},
 	}

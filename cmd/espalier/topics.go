@@ -122,7 +122,7 @@ func synonyms() map[string]string {
 		"scale":    "storage memory speed big s3 gcs gs cloud resume checkpoint checkpoints limits-of-size",
 		"engines":  "engine flink spark dataflow prism runner workers kubernetes",
 		"go":       "golang beam transforms library api-go streaming pipeline pipelines",
-		"python":   "pandas polars numpy notebook notebooks jupyter runinference dataframe frames pip scikit-learn sklearn fit estimator",
+		"python":   "pandas polars numpy notebook notebooks jupyter runinference dataframe frames pip scikit-learn fit estimator",
 		"files":    "json_tree tree.json metrics.json frontier.json exit exit-codes exit_codes privacy security telemetry overwrite format",
 		"settings": "flags flag options option config yaml configuration",
 		"glossary": "words terms definitions",

@@ -70,7 +70,7 @@ func (s *Spec) Fit(sums *Sums) (*Plan, error) {
 	}
 	for _, i := range c.TestOrder(s.Columns, contents) {
 		f, err := s.fitColumn(&s.Columns[i], sums.Columns[i], p.Bins, dataset.Unit(max(sums.Units[i], 0)), p.TrainRows)
-		if err != nil && s.LeaveOut {
+		if sum := sums.Columns[i]; err != nil && s.LeaveOut && sum.Kind() == dataset.Categorical && sum.Overflow() {
 			p.LeftOut = append(p.LeftOut, err.Error())
 			continue
 		}
@@ -89,7 +89,7 @@ func (s *Spec) Fit(sums *Sums) (*Plan, error) {
 	if err := c.Apply(p.features, weight); err != nil {
 		return nil, dataset.WithHint(err, "correct the ValueCosts")
 	}
-	if unseen := c.Unseen(p.features); len(unseen) > 0 {
+	if unseen := c.Unseen(p.features); len(unseen) > 0 && len(p.LeftOut) == 0 {
 		return nil, &dataset.DataError{
 			Problem: fmt.Sprintf("the training rows lack the values %s, which have prices", strings.Join(unseen, ", ")),
 			Hint:    "correct the ValueCosts",

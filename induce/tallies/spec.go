@@ -24,7 +24,7 @@ type Spec struct {
 	Schema   *rowtype.Schema         `json:"schema"`
 	Columns  []dataset.FeatureColumn `json:"columns"`   // the features
 	Classes  []string                `json:"classes"`   // classes of the label; empty: the classes of the rows
-	LeaveOut bool                    `json:"leave_out"` // a feature that cannot be fitted is left out
+	LeaveOut bool                    `json:"leave_out"` // a text with too many values is left out
 	Spell    bool                    `json:"spell"`     // in maps, values of the label and of categories are texts, as they are spelled
 
 	Part string `json:"part"` // column that determines the part of a row; optional

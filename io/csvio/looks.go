@@ -181,7 +181,7 @@ func (l *Looks) Add(text string, n int64) {
 
 // duration are spellings of durations: hours, minutes and seconds, as spreadsheets and pandas write them, and ISO 8601.
 var duration = regexp.MustCompile(`^-?(\d+ days?,? )?[+-]?\d{1,4}:\d\d(:\d\d)?(\.\d+)?$|^-?\d+ days?$|` +
-	`^-?P(\d+[YMWD])*(T(\d+(\.\d+)?[HMS])+)?$`)
+	`^-?P(\d+[YMWD])+(T(\d+(\.\d+)?[HMS])+)?$|^-?PT(\d+(\.\d+)?[HMS])+$`)
 
 // isMark reports whether a character may stand next to a number: % $ € ( ) '.
 func isMark(r rune) bool { return strings.ContainsRune("%()'", r) || unicode.Is(unicode.Sc, r) }

@@ -97,7 +97,7 @@ var excelLine = regexp.MustCompile("^\"?sep=([,;|\t])\"?\r?\n")
 // endsInReturn reports whether lines end in a carriage return alone, as in files of early Macs.
 func endsInReturn(head []byte) bool {
 	end := bytes.IndexAny(head, "\r\n")
-	return end >= 0 && head[end] == '\r' && !bytes.HasPrefix(head[end:], []byte("\r\n")) &&
+	return end >= 0 && end < len(head)-1 && head[end] == '\r' && !bytes.HasPrefix(head[end:], []byte("\r\n")) &&
 		bytes.Count(head, []byte("\r")) > bytes.Count(head, []byte("\n"))
 }
 

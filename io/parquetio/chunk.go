@@ -326,12 +326,18 @@ func (d *decoder) checkMemory() error {
 	if size := int64(h.UncompressedSize); d.leaf.physical == format.ByteArray && values > 0 && size > values*MaxText+pageSlack {
 		return tooLong(int(size / values))
 	}
-	const share = 8                                                                                 // pages of several columns are decompressed at the same time, and then decoded
-	if limit := debug.SetMemoryLimit(-1); int64(h.UncompressedSize) > max(pageSlack, limit/share) { // a negative limit changes nothing
+	if limit, fits := h.fits(); !fits {
 		return fault(fmt.Sprintf("a page of %d bytes once decompressed, more than an eighth of the memory of this process (%d bytes)",
 			h.UncompressedSize, limit), "raise --memory, write smaller pages, or leave the column out of training with --ignore")
 	}
 	return nil
+}
+
+// fits reports whether a page takes a small part of the memory of this process, which is limit bytes.
+func (h *pageHeader) fits() (limit int64, ok bool) {
+	const share = 8                  // pages of several columns are decompressed at the same time, and then decoded
+	limit = debug.SetMemoryLimit(-1) // a negative limit changes nothing
+	return limit, int64(h.UncompressedSize) <= max(pageSlack, limit/share)
 }
 
 func (d *decoder) readPage(body []byte) error {

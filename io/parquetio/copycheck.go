@@ -155,9 +155,6 @@ func (c *chunkCheck) checkBody(body []byte) (err error) {
 	if h.CRC.Valid && crc32.ChecksumIEEE(body) != uint32(h.CRC.V) {
 		return errors.New("the checksum of a page is wrong")
 	}
-	if err := c.checkMemory(); err != nil {
-		return err
-	}
 	switch {
 	case h.Type == format.DictionaryPage && h.Dictionary.Valid:
 		return c.dictionaryPage(body)
@@ -172,8 +169,11 @@ func (c *chunkCheck) checkBody(body []byte) (err error) {
 	}
 }
 
-// known reports whether pages can be decompressed.
+// known reports whether the page can be decompressed: its codec is known, and it does not take much of the memory.
 func (c *chunkCheck) known() bool {
+	if _, fits := c.header.fits(); !fits {
+		return false
+	}
 	switch c.meta.Codec {
 	case format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd, format.Lz4Raw:
 		return true
@@ -213,8 +213,12 @@ func (c *chunkCheck) count(n int32) error {
 
 func (c *chunkCheck) dataPage(body []byte) error {
 	h := &c.header.Data.V
-	if err := c.count(h.NumValues); err != nil || h.NumValues == 0 || !c.known() {
+	if err := c.count(h.NumValues); err != nil || h.NumValues == 0 {
 		return err
+	}
+	if !c.known() {
+		c.uncounted = c.column.repetition > 0
+		return nil
 	}
 	data, err := c.decompress(c.meta.Codec, body, int(c.header.UncompressedSize))
 	if err != nil {

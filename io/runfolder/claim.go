@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/parallel"
@@ -19,6 +21,28 @@ const stagedFolder = "_staged"
 func SweepStaged(ctx context.Context, s *objectstore.Store, folder, run string) {
 	_ = s.RemoveAll(ctx, objectstore.Join(folder, stagedFolder, run)) // the next run takes another name
 	_ = s.RemoveEmpty(objectstore.Join(folder, stagedFolder))
+}
+
+// runID matches the IDs of runs: rand.Text in small letters.
+var runID = regexp.MustCompile(`^[a-z2-7]{26}$`)
+
+// SweepStaged removes what killed runs have staged in the folder, where runs take no lock. A run at work there fails.
+func (f *Folder) SweepStaged(ctx context.Context) {
+	const depth = 9 // names of rows have partitions
+	folder := objectstore.Join(f.url, stagedFolder)
+	files, _ := f.store.Below(ctx, folder, depth)
+	runs := make(map[string]bool)
+	for _, file := range files {
+		if _, name, found := strings.Cut(file.URL, folder+"/"); found {
+			name, _, _ = strings.Cut(name, "/")
+			runs[name] = runID.MatchString(name)
+		}
+	}
+	for run, own := range runs {
+		if own {
+			SweepStaged(ctx, f.store, f.url, run)
+		}
+	}
 }
 
 // Begin makes room for the Parquet files of a run, whose names are rows, and for its documents. Finished files of an

@@ -111,7 +111,8 @@ func (f *Folder) publish(ctx context.Context, all []*pending, rows []string) (fa
 	}
 	for i, stage := range [][]*pending{manifest, others, {mark}} {
 		if i == 1 && f.staged != "" {
-			if failed, err = f.place(ctx, rows); err != nil {
+			f.placing = true
+			if failed, err = f.place(context.WithoutCancel(ctx), rows); err != nil { // the earlier files are gone: an interrupt waits
 				return failed, err
 			}
 		}
@@ -130,6 +131,9 @@ func (f *Folder) publish(ctx context.Context, all []*pending, rows []string) (fa
 	return "", nil
 }
 
+// Placing reports whether Write has begun to give staged files their names. They are the only whole files then.
+func (f *Folder) Placing() bool { return f.placing }
+
 // place gives staged files of rows their names. It returns the name of the first file that failed.
 func (f *Folder) place(ctx context.Context, rows []string) (failed string, err error) {
 	faults := make([]error, len(rows))
@@ -142,7 +146,8 @@ func (f *Folder) place(ctx context.Context, rows []string) (failed string, err e
 			return rows[i], err
 		}
 	}
-	return "", f.Unstage(ctx) // its folders
+	_ = f.Unstage(ctx) // its folders, which hold no rows any more
+	return "", nil
 }
 
 // undo removes the files of an incomplete run. The manifest stays in three cases: if it replaces a

@@ -27,6 +27,7 @@ type Folder struct {
 	old     bool                          // whether it was written by a version that called it manifest.json in every folder
 	listed  map[string]bool               // files listed by the earlier run
 	claimed bool                          // whether this run has written its claim
+	placing bool                          // see Placing
 	staged  string                        // folder of the files of rows until the run is whole; empty: they have their names
 }
 

@@ -653,3 +653,9 @@ func (c *Train) Fixed() (map[string]any, error) {
 	}
 	return fixed, nil
 }
+
+// Names reports whether a setting names a column as a feature or for slices.
+func (c *Train) Names(column string) bool {
+	return slices.Contains(slices.Concat(c.Categorical, c.Numeric, c.First, c.Forbid, c.Slice), column) || c.Monotone[column] != 0 ||
+		c.Ordered[column] != nil || c.Cuts[column] != nil
+}

@@ -119,6 +119,7 @@ func (im *importing) prepare(ctx context.Context) error {
 	if err := im.infer(ctx); err != nil {
 		return err
 	}
+	im.folder.SweepStaged(ctx)
 	return im.folder.Begin(ctx, strings.ToLower(rand.Text()), time.Now(), im.parts())
 }
 

@@ -35,6 +35,12 @@ func (w *work) retain(ctx context.Context) error {
 			continue
 		}
 		delete(there, a.Run) // removed once
+		if now, err = latest.Read(ctx, w.files.Store, w.config.Destination); err != nil {
+			return err
+		}
+		if now != nil && now.Run == a.Run { // a person has put it in use meanwhile
+			continue
+		}
 		if err := w.files.Store.RemoveAll(ctx, w.url(a.Run)); err != nil {
 			return err
 		}

@@ -208,7 +208,7 @@ func (w *work) repeats(history []*Attempt) *Attempt {
 // inUseByPerson returns the attempt by which a person has put the run of a in use, whatever the gate has said.
 func inUseByPerson(history []*Attempt, a *Attempt) *Attempt {
 	for _, use := range slices.Backward(history) {
-		if use.Mode == config.ModeUse && use.Run == a.Run {
+		if use.Mode == config.ModeUse && use.Run == a.Run && use.Outcome == Promoted {
 			return use
 		}
 	}
@@ -281,6 +281,14 @@ func (w *work) find(ctx context.Context, history []*Attempt) error {
 	return nil
 }
 
+// newFeatures returns the new columns that no setting names.
+func newFeatures(c *config.Train, columns []string) []string {
+	others := append([]string{c.Label, c.Weight, c.Count, c.Group, c.SplitColumn, c.SplitTime}, c.Ignore...)
+	return slices.DeleteFunc(slices.Clone(columns), func(name string) bool {
+		return c.Names(name) || slices.Contains(others, name)
+	})
+}
+
 // train trains, judges and promotes the run.
 func (w *work) train(ctx context.Context) error {
 	c := w.config.Train
@@ -291,7 +299,7 @@ func (w *work) train(ctx context.Context) error {
 	}
 	if c.ContractFile != "" { // which says what happens to new columns
 		c.Rejects = w.rejects(w.attempt.Run)
-	} else if c.NewColumns = w.window.New; len(c.NewColumns) > 0 {
+	} else if c.NewColumns = newFeatures(&c, w.window.New); len(c.NewColumns) > 0 {
 		w.reporter.Warn(fmt.Sprintf("the columns %q are only in the files of the newest days: they are left out until all files have "+
 			"them; --ignore says so for good", c.NewColumns))
 	}

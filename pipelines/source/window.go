@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -30,21 +31,42 @@ type Window struct {
 	Files    []objectstore.Object
 	New      []string // columns that the files of the newest days have, and the files of earlier days lack
 
-	columns []map[string]bool // by day with rows, in their order
+	days map[time.Time]*dayColumns // days of ranges, with rows
+}
+
+// dayColumns are the columns of the files of a day.
+type dayColumns struct {
+	all map[string]bool // columns that the files of each pattern have
+	any map[string]bool // columns that the files of some pattern have
+}
+
+// addColumns adds the columns of the files of a pattern.
+func (w *Window) addColumns(day time.Time, columns map[string]bool) {
+	if w.days == nil {
+		w.days = make(map[time.Time]*dayColumns)
+	}
+	d := w.days[day]
+	if d == nil {
+		w.days[day] = &dayColumns{all: maps.Clone(columns), any: maps.Clone(columns)}
+		return
+	}
+	maps.DeleteFunc(d.all, func(name string, _ bool) bool { return !columns[name] })
+	maps.Copy(d.any, columns)
 }
 
 // sortColumns sets New.
 func (w *Window) sortColumns() {
-	if len(w.columns) == 0 {
+	days := slices.SortedFunc(maps.Keys(w.days), time.Time.Compare)
+	if len(days) == 0 {
 		return
 	}
-	newest := len(w.columns) - 1
-	for name := range w.columns[newest] {
+	newest := len(days) - 1
+	for name := range w.days[days[newest]].all {
 		since := newest
-		for since > 0 && w.columns[since-1][name] {
+		for since > 0 && w.days[days[since-1]].all[name] {
 			since--
 		}
-		if since > 0 && !slices.ContainsFunc(w.columns[:since], func(day map[string]bool) bool { return day[name] }) {
+		if since > 0 && !slices.ContainsFunc(days[:since], func(day time.Time) bool { return w.days[day].any[name] }) {
 			w.New = append(w.New, name)
 		}
 	}
@@ -66,7 +88,7 @@ func (in *Days) Open(ctx context.Context, f *Files, day time.Time) (*Window, err
 				return nil, err
 			}
 			if there && d.Ranged {
-				w.columns = append(w.columns, columns)
+				w.addColumns(d.Day, columns)
 			}
 			if d.Day.After(wanted) {
 				wanted = d.Day

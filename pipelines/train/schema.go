@@ -209,22 +209,16 @@ func withoutIndex(in *source.Input, c *config.Train) *config.Train {
 	own.Ignore = slices.Clone(c.Ignore)
 	for i := range in.Columns {
 		name := in.Columns[i].Name
-		if (in.Columns[i].Index || slices.Contains(c.NewColumns, name)) && !named(name, c) {
+		if (in.Columns[i].Index || slices.Contains(c.NewColumns, name)) && !c.Names(name) {
 			own.Ignore = append(own.Ignore, name)
 		}
 	}
 	return &own
 }
 
-// named reports whether a setting names a column as a feature or for slices.
-func named(name string, c *config.Train) bool {
-	return slices.Contains(slices.Concat(c.Categorical, c.Numeric, c.First, c.Forbid, c.Slice), name) || c.Monotone[name] != 0 ||
-		c.Ordered[name] != nil || c.Cuts[name] != nil
-}
-
 // wanted reports whether a setting or the contract names a column as a feature.
 func (p *plan) wanted(name string) bool {
-	return named(name, p.config) || p.obeyed != nil && slices.Contains(p.obeyed.With(contract.RoleFeature), name)
+	return p.config.Names(name) || p.obeyed != nil && slices.Contains(p.obeyed.With(contract.RoleFeature), name)
 }
 
 // identity is the identity of a column, with the share of new rows expected to have a text that the training rows lack.

@@ -35,6 +35,7 @@ _FOLDED = 50_000  # rows up to which folds choose the tree by default
 _DRAWN = 4  # tests on a path that a notebook shows
 _BUDGETS = ("max_expected_cost", "max_cost", "max_tests", "max_leaves", "max_depth")
 _BY_CLASS = ("class_weights", "priors", "error_costs", "positive", "min_sensitivity", "min_specificity", "min_precision")
+_DEMANDS = {*_BUDGETS[:-1], *_BY_CLASS[4:], "confidence", "selection", "merit", "tolerance", "error_costs"}
 _OWN = {"input", "label", "output", "weight", "count", "group", "overwrite", "resume", "dry_run", "config"}
 
 
@@ -83,7 +84,7 @@ class EspalierClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Budgets, above 0: the cost of a row on average, of the most expensive path, the tests that a row
         pays for, the leaves, and the tests of the longest path.
     min_sensitivity, min_specificity, min_precision : mappings
-        {"ill": 0.95}: shares that the tree keeps on new rows, with the confidence of the parameter
+        {"ill": 0.95}: a share of one class that the tree keeps on new rows, with the confidence of the parameter
         confidence; a threshold on the probability of the class is chosen for them.
     selection, merit, tolerance : texts and a number
         How the tree is chosen: selection is the setting --select of `espalier train --help_all`.
@@ -170,6 +171,8 @@ class EspalierClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights does not matter (--weight). groups, of shape (n,), are values such as customers, whose rows
         stay together in the folds. Raises ValueError with the message of the program.
         """
+        for attribute in [known for known in vars(self) if known.endswith("_") or known == "_archive"]:
+            delattr(self, attribute)  # of an earlier fit
         columns = self._columns(X, reset=True)
         if y is None:
             raise ValueError("This EspalierClassifier requires y to be passed, but the target y is None.")
@@ -230,7 +233,9 @@ class EspalierClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         row is a mapping, or one row of what predict takes.
         """
         check_is_fitted(self)
-        if isinstance(row, Mapping) or hasattr(row, "to_dict") and np.ndim(row) == 1:  # a row of pandas
+        if hasattr(row, "to_frame") and np.ndim(row) == 1:  # a row of pandas
+            row = row.to_frame().T.infer_objects()
+        if isinstance(row, Mapping):
             rows: Any = {name: [value] for name, value in row.items()}
         else:
             rows = self._columns([row] if np.ndim(row) == 1 else row)
@@ -246,9 +251,12 @@ class EspalierClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         The tree is the one of a number, or the best within demands, which are parameters such as
         max_cost=20; min_sensitivity={"ill": 0.95} and the like need a fit with a demand, or with
-        split="80/20/0". Demands become parameters of the estimator; a number does not, so a clone of it
-        trains and chooses anew. Raises ValueError if no tree keeps the demands.
+        split="80/20/0". Demands become parameters of the estimator. A number does not, so a clone trains and
+        chooses anew, and earlier demands need not hold for the tree. Raises ValueError if no tree keeps the
+        demands, or for a parameter that is none.
         """
+        if others := demands.keys() - _DEMANDS:
+            raise ValueError(f"select by {min(others)!r}: want a number or some of {', '.join(sorted(_DEMANDS))}")
         _check_budgets(demands)
         other: EspalierClassifier = clone(self).set_params(**demands)
         with self._fitted_run() as run:
@@ -279,6 +287,9 @@ class EspalierClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         os.makedirs(folder)
         self._archive.write(folder)
         return Run(folder, self.summary_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "tree_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -317,7 +328,7 @@ class EspalierClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             FrontierTree(n, p["expected_cost"], p["max_cost"], p["expected_tests"], p["leaves"], p["merit"])
             for n, p in enumerate(run.frontier)
         ]
-        positions = {text(name): at for at, name in enumerate(self.classes_)}
+        positions = {text(name): at for at, name in enumerate(_labels(self.classes_))}
         self._positions = np.array([positions[name] for name in run.tree.classes_], dtype=np.int64)
 
     def _columns(self, X: Any, reset: bool = False) -> dict[str, Any]:
@@ -355,6 +366,8 @@ class EspalierClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if twice := [name for name in further if given.get(name) is not None]:
             raise ValueError(f"settings has {twice[0]!r}, which is also a parameter: want one of them")
         seed, _ = given.pop("random_state"), given.pop("n_jobs")
+        if seed is not None and "seed" in further:
+            raise ValueError("settings has 'seed' beside random_state: want one of them")
         if seed is not None:
             given["seed"] = seed if isinstance(seed, numbers.Integral) else check_random_state(seed).randint(_SEEDS)
         if isinstance(given["costs"], (Sequence, np.ndarray)) and not isinstance(given["costs"], str):
@@ -407,6 +420,8 @@ def _targets(y: Any) -> npt.NDArray[Any]:
         y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True)
         check_classification_targets(y)
         np.unique(y)
+        if y.dtype.kind == "f" and np.abs(y).max(initial=0) >= 2**53:
+            raise ValueError("y has labels that are numbers of 2^53 and more, and floats: make them whole numbers or texts")
     except TypeError as error:
         raise ValueError(f"y has missing labels, or labels of several types: {error}") from error
     targets: npt.NDArray[Any] = y
@@ -416,7 +431,7 @@ def _targets(y: Any) -> npt.NDArray[Any]:
 def _labels(y: npt.NDArray[Any]) -> Any:
     """Returns labels as the program reads them: whole numbers, booleans or texts."""
     if y.dtype.kind == "f":
-        return y.astype(np.int64)  # the type of the targets has been checked
+        return y.astype(np.int64)  # the targets have been checked
     if y.dtype.kind in "mM":
         return [text(label) for label in y]
     return y.tolist() if y.dtype.kind == "O" else y

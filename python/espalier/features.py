@@ -151,6 +151,7 @@ class Feature:
         if isinstance(column, np.ndarray):
             return column
         kind = getattr(column, "dtype", getattr(column, "type", None))
+        kind = getattr(kind, "pyarrow_dtype", kind)
         if any(getattr(kind, name, None) for name in ("tz", "time_zone")):  # of pandas and Arrow, or of polars
             self._check_zone()
             if hasattr(getattr(column, "dt", None), "tz_convert"):  # the others convert to UTC by to_numpy

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+
 
 def read(uri: str) -> bytes:
     """Returns the bytes of a file.
@@ -25,3 +27,9 @@ def read(uri: str) -> bytes:
 def join(folder: str, name: str) -> str:
     """Returns the URL of a file of a folder; the folder "" is the current one."""
     return f"{folder.rstrip('/')}/{name}" if folder else name
+
+
+def is_below(name: str) -> bool:
+    """Reports whether a name of a document is a relative path of plain parts, as CheckBelow of the Go package naming."""
+    plain = posixpath.normpath(name) == name and name not in (".", "..") and not name.startswith(("/", "../"))
+    return plain and not set(name) & {"\\", "\0"} and ":/" not in name

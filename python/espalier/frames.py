@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,8 +22,8 @@ class Columns:
                 raise TypeError(f"rows of type {type(rows).__name__}: want a frame, an Arrow table or a mapping of columns")
             names = rows.keys() if isinstance(rows, Mapping) else rows.columns
         self.names = list(names)
-        twice = [name for at, name in enumerate(self.names) if name in self.names[:at]]
-        if twice or "" in self.names:
+        if len(set(self.names)) < len(self.names) or "" in self.names:
+            twice = [name for name, count in Counter(self.names).items() if count > 1]
             problem = f"two columns are called {twice[0]!r}" if twice else "a column has an empty name"
             raise ValueError(f"{problem}: want a name for each column")
 
@@ -90,8 +91,9 @@ def _array(name: str, column: Any) -> Any:
             array = pyarrow.array(column, from_pandas=True)
         except (pyarrow.ArrowException, OverflowError) as error:
             raise ValueError(f"the column {name!r}: {error}") from error
-    if pyarrow.types.is_duration(array.type) or isinstance(array.type, pyarrow.BaseExtensionType):
-        raise ValueError(f"the column {name!r} is of the type {array.type}: want numbers, texts, booleans or points in time")
+    kind = array.type.value_type if pyarrow.types.is_dictionary(array.type) else array.type
+    if pyarrow.types.is_duration(kind) or isinstance(kind, pyarrow.BaseExtensionType):
+        raise ValueError(f"the column {name!r} is of the type {kind}: want numbers, texts, booleans or points in time")
     return array
 
 
@@ -112,22 +114,25 @@ def write(rows: Any, path: str) -> None:
     pyarrow.parquet.write_table(table(rows), path, compression="none")
 
 
-def encoded_columns(arrow: Any) -> tuple[list[str], dict[str, list[str]]]:
-    """Returns what the types of an Arrow table say: columns of categories that are numbers, and ordered categories.
+def encoded_columns(arrow: Any, named: Container[str]) -> dict[str, Any]:
+    """Returns settings that the types of an Arrow table stand for, but for columns that are named already.
 
-    The values of the latter come from the least to the greatest.
+    categorical has the columns of categories that are numbers, and ordered the columns of texts with an order, with
+    their values from the least to the greatest. Raises ValueError for ordered numbers that do not ascend.
     """
     import pyarrow
 
     categorical: list[str] = []
     ordered: dict[str, list[str]] = {}
     for field, column in zip(arrow.schema, arrow.columns):
-        if not pyarrow.types.is_dictionary(field.type):
+        if not pyarrow.types.is_dictionary(field.type) or field.name in named or not column.num_chunks:
             continue
         text = pyarrow.types.is_string(field.type.value_type) or pyarrow.types.is_large_string(field.type.value_type)
-        if field.type.ordered and text and column.num_chunks:
-            ordered[field.name] = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
+        values = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
+        if text and len(values) > 1 and (field.type.ordered or b"_PL_ENUM_VALUES2" in (field.metadata or {})):
+            ordered[field.name] = values
         elif not text and not field.type.ordered:
             categorical.append(field.name)
-    return categorical, ordered
-
+        elif not text and values != sorted(values):
+            raise ValueError(f"the column {field.name!r} has ordered numbers that do not ascend: make them texts, or unordered")
+    return {"categorical": categorical, "ordered": ordered}

@@ -10,11 +10,13 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 _WARNING = "warning: "
+_FOLDER = re.compile(re.escape(tempfile.gettempdir() + os.sep) + r"espalier[a-z0-9_]{8}[/\\]")  # goes with the call
 _FLAG = re.compile(r"(?<![\w-])--(?=([a-z]\w*))\1")  # settings have the names of flags
 
 class EspalierError(ValueError):
@@ -94,7 +96,7 @@ def command(
         except BaseException:  # such as an interrupt in a notebook
             process.terminate()
             raise
-    said = _FLAG.sub(r"\1", message).splitlines()
+    said = _FOLDER.sub("", without_dashes(message)).splitlines()
     if process.returncode:
         lines = [line for line in said if not line.startswith(_WARNING)]
         reason = "\n".join(lines).strip().removeprefix("espalier: ")
@@ -103,6 +105,11 @@ def command(
         if line.startswith(_WARNING):
             warnings.warn(line.removeprefix(_WARNING), EspalierWarning, stacklevel=callers_level())
     return printed
+
+
+def without_dashes(message: str) -> str:
+    """Returns a text of the program with the names of settings in place of flags."""
+    return _FLAG.sub(r"\1", message)
 
 
 def callers_level() -> int:
@@ -116,12 +123,12 @@ def callers_level() -> int:
 
 def text(value: Any) -> str:
     """Returns a value as the program spells it; lists are a line of CSV."""
+    if hasattr(value, "tolist"):  # of numpy and pandas
+        value = value.tolist()
     if isinstance(value, (list, tuple)):
         line = io.StringIO()
         csv.writer(line, lineterminator="").writerow([text(item) for item in value])
         return line.getvalue()
-    if hasattr(value, "item"):  # a scalar of numpy
-        value = value.item()
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:

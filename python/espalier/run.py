@@ -16,10 +16,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from . import frames
-from .program import EspalierError as EspalierError
-from .program import command
+from .program import command, without_dashes
 from .settings import flags
 from .tree import Tree
+
+
+# Settings that name columns whose types do not matter.
+_NAMING = "label", "weight", "count", "group", "split_column", "split_time", "ignore", "categorical", "ordered", "numeric", "cuts"
 
 
 class Text(str):
@@ -50,9 +53,9 @@ class Run:
 
     folder: str
 
-    def __init__(self, folder: str, summary: str = "", *, espalier: str | None = None) -> None:
+    def __init__(self, folder: str | os.PathLike[str], summary: str = "", *, espalier: str | None = None) -> None:
         """Takes a run folder on this machine; espalier is the program. Raises what Tree.from_run raises."""
-        self.folder = folder
+        self.folder = os.fspath(folder)
         self.summary = Text(summary)
         """What the program printed: the tree, its figures and trees for other budgets."""
         self.espalier = espalier
@@ -98,7 +101,7 @@ class Run:
         form = "svg" if picture is None else None
         return Picture(self._call("show", picture=picture, format=form, depth=depth))
 
-    def select(self, number: int | None = None, *, output: str | None = None, **demands: Any) -> Run:
+    def select(self, number: int | None = None, *, output: str | os.PathLike[str] | None = None, **demands: Any) -> Run:
         """Returns a run with another tree of the frontier, without training.
 
         The tree is the one of the number, as frontier counts from 0, or the best within demands, such as
@@ -122,7 +125,7 @@ class Run:
         """Returns how far rows have moved from the training rows, as `espalier drift --json` does."""
         return dict(json.loads(self._call("drift", rows, json=True, **settings)))
 
-    def export(self, format: str, *, output: str | None = None, **settings: Any) -> Text | bytes:
+    def export(self, format: str, *, output: str | os.PathLike[str] | None = None, **settings: Any) -> Text | bytes:
         """Returns the tree as source code, such as "python" or "c"; bytes for "onnx". With output, it is written there."""
         if output is not None:
             return Text(self._call("export", format=format, output=output, **settings))
@@ -170,7 +173,7 @@ def train(
     *,
     costs: Mapping[str, Any] | str | None = None,
     budget: float | None = None,
-    output: str | None = None,
+    output: str | os.PathLike[str] | None = None,
     espalier: str | None = None,
     **settings: Any,
 ) -> Run:
@@ -196,32 +199,42 @@ def train(
 
 
 def train_table(
-    table: Any, settings: Mapping[str, Any], output: str | None = None, espalier: str | None = None, **options: Any
+    table: Any, settings: Mapping[str, Any], output: str | os.PathLike[str] | None = None, espalier: str | None = None, **options: Any
 ) -> Run:
     """Trains a tree of an Arrow table, as train does; options are options of espalier.command."""
-    categorical, ordered = frames.encoded_columns(table)
-    given = settings.get("categorical") or []
-    categorical += [given] if isinstance(given, str) else given
-    settings = {
-        "progress": "none",
-        **settings,
-        "categorical": categorical or None,
-        "ordered": {**ordered, **(settings.get("ordered") or {})} or None,
-    }
+    settings = {"progress": "none", **settings}
+    for name, value in frames.encoded_columns(table, _named(settings)).items():
+        if value and not isinstance(value, dict):
+            given = settings.get(name)
+            settings[name] = value + ([] if given is None else [given] if isinstance(given, str) else list(given))
+        elif value:
+            settings[name] = {**value, **(settings.get(name) or {})}
     with frames.folder() as work:
         path = os.path.join(work, "rows.parquet")
         frames.write(table, path)
         return _new_run("train", {**flags(settings, work), "input": path}, output, espalier, **options)
 
 
+def _named(settings: Mapping[str, Any]) -> set[str]:
+    """Returns the columns that settings name: they are no features, or are read as the setting says."""
+    named: set[str] = set()
+    for name in _NAMING:
+        value = settings.get(name)
+        if value is not None:
+            named.update([value] if isinstance(value, str) else map(str, value))
+    return named
+
+
 def _new_run(
-    verb: str, settings: Mapping[str, Any], output: str | None, espalier: str | None, *arguments: str, **options: Any
+    verb: str, settings: Mapping[str, Any], output: str | os.PathLike[str] | None, espalier: str | None, *arguments: str, **options: Any
 ) -> Run:
     """Calls a verb that writes a run. Without an output, its folder is temporary and goes with the run."""
     with contextlib.ExitStack() as removal:
         work = tempfile.mkdtemp(prefix="espalier")
         removal.callback(shutil.rmtree, work, ignore_errors=True)
-        folder = output or os.path.join(work, "run")
+        if output is not None and "://" in os.fspath(output):
+            raise ValueError(f"output={output!r}: want a folder of this machine; command takes URLs")
+        folder = os.fspath(output or os.path.join(work, "run"))
         given = {**flags(settings, work), "output": folder}
         summary = command(verb, *arguments, espalier=espalier, **options, **given)
         run = Run(folder, summary if output else _of_python(summary, folder), espalier=espalier)
@@ -240,7 +253,7 @@ def _of_python(summary: str, folder: str) -> str:
         return f"{calls.get(match[1], match[1])}({', '.join(values)})"
 
     summary = re.sub(rf"\n(?:wrote|Report:) {re.escape(folder)}.*(?=\n)", "", summary)
-    return re.sub(rf"espalier (\w+) {re.escape(folder)}\S*((?: --\w+(?: (?!--)\S+)?)*)", call, summary)
+    return without_dashes(re.sub(rf"espalier (\w+) {re.escape(folder)}\S*((?: --\w+(?: (?!--)\S+)?)*)", call, summary))
 
 
 class Archive:

@@ -51,8 +51,10 @@ def flags(settings: Mapping[str, Any], folder: str) -> dict[str, Any]:
         elif name == "monotone":
             taken[name] = [f"{text(key)}={int(sign):+d}" for key, sign in value.items() if sign]
         else:
-            list_of = [f"{text(key)}={text(item)}" for key, item in value.items()]
-            taken[name] = list_of[0] if name.startswith("min_") and len(list_of) == 1 else list_of
+            pairs = [f"{text(key)}={text(item)}" for key, item in value.items()]
+            if name.startswith("min_") and len(pairs) != 1:
+                raise ValueError(f"{name}={value!r}: want the share of one class")
+            taken[name] = pairs[0] if name.startswith("min_") else pairs
     return taken
 
 

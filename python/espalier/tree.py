@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -20,6 +21,14 @@ from .program import callers_level
 
 LATEST = "LATEST.json"
 _MANY = 0.1  # the share of unseen values and of absent names that is warned of, as by the command
+
+
+def _object(uri: str) -> dict[str, Any]:
+    """Reads a JSON object. Raises ValueError if the file is none."""
+    document = json.loads(files.read(uri))
+    if not isinstance(document, dict):
+        raise ValueError(f"{uri}: want a JSON object")
+    return document
 
 
 class Tree:
@@ -49,33 +58,43 @@ class Tree:
             raise ValueError(f"{uri}: not a tree that can be used: {error}") from error
 
     @classmethod
-    def load(cls, uri: str) -> Tree:
+    def load(cls, uri: str | os.PathLike[str]) -> Tree:
         """Reads a tree.json at a path or a URL that Beam can open.
 
         Raises OSError if it cannot be read, and ValueError if it is not a tree.
         """
-        return cls(files.read(uri), uri)
+        return cls(files.read(os.fspath(uri)), os.fspath(uri))
 
     @classmethod
-    def from_run(cls, uri: str) -> Tree:
+    def from_run(cls, uri: str | os.PathLike[str]) -> Tree:
         """Reads the tree of a finished run: a run folder, or the LATEST.json of `espalier retrain`.
 
         Raises OSError if a file cannot be read, and ValueError if the tree has another digest than
         LATEST.json, or otherwise the run folder, lists.
         """
+        uri = os.fspath(uri)
         folder, _, name = uri.rpartition("/")
         digest = ""
         run = uri
         if name == LATEST:
-            latest = json.loads(files.read(uri))
+            latest = _object(uri)
             if latest.get("format") != "espalier/latest" or latest.get("version") != 1:
                 raise ValueError(f'{uri}: want format "espalier/latest" and version 1')
-            run, digest = files.join(folder, latest["run"]), latest["tree_sha256"]
+            below, listed = latest.get("run"), latest.get("tree_sha256")
+            if not isinstance(below, str) or not isinstance(listed, str) or not files.is_below(below):
+                raise ValueError(f"{uri}: the run {below!r}: want a relative path of plain parts, and tree_sha256")
+            run = files.join(folder, below)
+            digest = listed
         files.read(files.join(run, "_SUCCESS"))  # is written last
         tree = cls.load(files.join(run, "tree.json"))
         if not digest:
-            leaves = json.loads(files.read(files.join(run, "distribution.json")))["leaves"]
-            digest = leaves["tree_sha256"] if leaves else ""  # without held-out rows none are counted
+            counted = files.join(run, "distribution.json")
+            leaves = _object(counted).get("leaves")
+            if leaves is not None:  # without held-out rows none are counted
+                listed = leaves.get("tree_sha256") if isinstance(leaves, dict) else None
+                if not isinstance(listed, str):
+                    raise ValueError(f"{counted}: leaves has no tree_sha256")
+                digest = listed
         if digest and tree.digest != digest:
             raise ValueError(f"{run}/tree.json: the digest is {tree.digest}: want {digest}")
         return tree

@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from espalier import EspalierClassifier, EspalierError, EspalierWarning, command
+from espalier import EspalierClassifier, EspalierError, EspalierWarning, command, train
 from espalier.program import find
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -112,6 +112,8 @@ def test_select(credit: tuple[pd.DataFrame, pd.Series]) -> None:
     assert (wary.predict(x) == "bad").sum() > (model.predict(x) == "bad").sum()
     assert model.get_params() == EspalierClassifier(split="60/40/0").get_params()
     assert pickle.loads(pickle.dumps(cheap)).select(0).cost_ == 0
+    with pytest.raises(ValueError, match="select by 'costs'"):
+        model.select(1, costs={"age": 3})
     with pytest.raises(ValueError, match="want the number of a tree, or a demand"):
         model.select()
     with pytest.raises(IndexError, match="tree 99: want a number from 0 to"):
@@ -233,11 +235,44 @@ def test_unusual_labels() -> None:
         ({"error_costs": {"a": 1}}, "want costs by pairs"),
         ({"groups": {"g": ["a"]}}, "groups: 'g' is .*: want a price and a list"),
         ({"settings": {"output": "x"}}, "settings has 'output'"),
+        ({"settings": {"seed": 1}, "random_state": 2}, "settings has 'seed' beside random_state"),
+        ({"min_sensitivity": {0: 0.5, 1: 0.3}}, "want the share of one class"),
     ],
 )
 def test_unusual_parameters(parameters: dict[str, Any], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         EspalierClassifier(**parameters).fit([[0], [1]] * 50, [0, 1] * 50)
+
+
+def test_ordered_categories_elsewhere() -> None:
+    """The types of columns that are no features, or that a setting reads, do not matter."""
+    sizes = pd.Series(pd.Categorical(["low", "high", "mid"] * 50, ["low", "mid", "high"], ordered=True))
+    frame = pd.DataFrame({"x": sizes.cat.codes, "size": sizes, "one": pd.Categorical(["a"] * 150, ["a"], ordered=True)})
+    assert train(frame, "size").tree.predict(frame)[0] == "low"
+    groups = pd.Series(pd.Categorical([f"g{at // 5}" for at in range(150)], ordered=True))
+    grouped = EspalierClassifier().fit(frame[["x", "one"]], sizes == "low", groups=groups)
+    assert grouped.score(frame[["x", "one"]], sizes == "low") == 1
+    model = EspalierClassifier(categorical=["size"]).fit(frame[["size"]], sizes == "mid")
+    assert model.score(frame[["size"]], sizes == "mid") == 1 and "<" not in model.show()
+    turned = pd.DataFrame({"n": pd.Categorical([0, 1, 2] * 50, [0, 2, 1], ordered=True)})
+    with pytest.raises(ValueError, match="'n' has ordered numbers that do not ascend"):
+        EspalierClassifier().fit(turned, sizes == "low")
+    with pytest.raises(ValueError, match="the column 'a' is of the type"):
+        EspalierClassifier().fit(pd.DataFrame({"a": pd.cut(np.arange(150), 3)}), sizes == "low")
+    cuts = EspalierClassifier(cuts={"x": np.array([0.5, 1.5])}, forbid=frame.columns[1:]).fit(frame, sizes == "low")
+    assert cuts.tree_.feature_names_in_.tolist() == ["x"]
+
+
+def test_failed_fit() -> None:
+    x = [[0], [1]] * 50
+    model = EspalierClassifier().fit(x, ["sick", "well"] * 50)
+    with pytest.raises(ValueError, match="max_cost=0"):
+        model.set_params(max_cost=0).fit(x, ["no", "yes"] * 50)
+    with pytest.raises(NotFittedError):
+        model.predict(x)
+    with pytest.raises(ValueError, match="^costs costs.csv, line") as caught:
+        EspalierClassifier(costs={"x3": 1}).fit(x, [0, 1] * 50)
+    assert "/" not in str(caught.value)
 
 
 def test_unusual_columns() -> None:
@@ -288,10 +323,15 @@ def test_weights_and_groups(credit: tuple[pd.DataFrame, pd.Series]) -> None:
     model = EspalierClassifier(max_leaves=8)
     plain = model.fit(x, y).predict_proba(x)[:, 0].mean()
     assert model.fit(x, y, sample_weight=weights).predict_proba(x)[:, 0].mean() > plain + 0.2
-    patients = np.arange(len(x)) // 2
-    twice = x.iloc[patients], y.iloc[patients]  # each row is there twice: only groups keep the copies in one fold
-    apart = model.fit(*twice, groups=patients).metrics_["folds"]["mean"]["auc_ovr_macro"]
-    assert apart < 0.8
+    random = np.random.default_rng(0)
+    patients = np.repeat(np.arange(300), 4)  # rows of a patient have nearly one value, and the class of the patient
+    like = pd.DataFrame({"value": random.normal(size=300)[patients] + 0.001 * random.normal(size=1200)})
+    sick = random.random(300)[patients] > 0.5
+    together, apart = (
+        EspalierClassifier(selection="highest").fit(like, sick, groups=groups).metrics_["folds"]["mean"]["auc_ovr_macro"]
+        for groups in (patients, None)
+    )
+    assert together < 0.6 < apart - 0.1  # by its own rows a patient is known
     balanced = EspalierClassifier(max_leaves=8, class_weight="balanced").fit(x, y)
     assert balanced.predict_proba(x)[:, 0].mean() == pytest.approx(0.5, abs=0.05)
 

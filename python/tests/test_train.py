@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import json
 import os
 import pathlib
 import signal
@@ -92,6 +93,27 @@ def test_notebook(path: pathlib.Path, espalier: str, monkeypatch: pytest.MonkeyP
     drawn = [output["data"]["text/html"] for output in shown if "<svg" in output.get("data", {}).get("text/html", "")]
     assert len(drawn) == 3 and ">bad<" in drawn[0] and ">good<" in drawn[0]
     assert any("probability_good" in output.get("data", {}).get("text/plain", "") for output in shown)
+
+
+def test_paths(data: Callable[[str], Any], espalier: str, tmp_path: pathlib.Path) -> None:
+    """Paths may be pathlib's; a LATEST.json that leads elsewhere is refused, as are damaged ones."""
+    run = train(data("iris"), "class", output=tmp_path / "run", **QUICK)
+    assert run.tree.digest == Tree.from_run(tmp_path / "run").digest == Run(tmp_path / "run").tree.digest
+    with pytest.raises(ValueError, match="want a folder of this machine"):
+        train(data("iris"), "class", output="file:///tmp/run")
+    (tmp_path / "trees").mkdir()
+    latest = tmp_path / "trees" / "LATEST.json"
+    head = {"format": "espalier/latest", "version": 1, "tree_sha256": run.tree.digest}
+    for document in ({**head, "run": "../run"}, head, [1], None, {**head, "run": "/run"}, {**head, "run": 3}):
+        latest.write_text(json.dumps(document))
+        with pytest.raises(ValueError, match="LATEST.json"):
+            Tree.from_run(latest)
+    (tmp_path / "LATEST.json").write_text(json.dumps({**head, "run": "run"}))
+    assert Tree.from_run(tmp_path / "LATEST.json").digest == run.tree.digest
+    for counted in ("[]", '{"leaves": {}}', '{"leaves": 3}'):
+        (tmp_path / "run" / "distribution.json").write_text(counted)
+        with pytest.raises(ValueError, match="distribution.json"):
+            Tree.from_run(tmp_path / "run")
 
 
 def test_former_name(data: Callable[[str], Any], espalier: str) -> None:
