@@ -266,22 +266,11 @@ func (f *findTreesStreamFn) ProcessElement(
 	}
 	var at int64
 	if len(value) > 0 && value[0] == kindTree {
-		t, stored, err := readTree(value[1:])
-		if err != nil {
-			return err
-		}
-		if at = t.End; !k.add(t) { // its pane is earlier
-			return nil
-		}
-		k.Stored++
-		if err := f.Trees.Add(sp, stored); err != nil {
-			return err
-		}
-		f.see(t.ID, stored)
-		if err := f.prune(sp, k); err != nil {
-			return err
-		}
-	} else if at, err = f.take(sp, k, value, emit); err != nil {
+		at, err = f.keep(sp, k, value[1:])
+	} else {
+		at, err = f.take(sp, k, value, emit)
+	}
+	if err != nil {
 		return err
 	}
 	if !k.changed {
@@ -291,6 +280,20 @@ func (f *findTreesStreamFn) ProcessElement(
 		f.Due.Set(tp, time.UnixMilli(at), timers.WithTag(strconv.FormatInt(at, 10)))
 	}
 	return f.Kept.Write(sp, k.encode())
+}
+
+// keep keeps a numbered tree, unless its pane is earlier than the one kept. It returns the end of its window.
+func (f *findTreesStreamFn) keep(sp state.Provider, k *keptTrees, numbered []byte) (at int64, err error) {
+	t, stored, err := readTree(numbered)
+	if err != nil || !k.add(t) {
+		return t.End, err
+	}
+	k.Stored++
+	if err := f.Trees.Add(sp, stored); err != nil {
+		return t.End, err
+	}
+	f.see(t.ID, stored)
+	return t.End, f.prune(sp, k)
 }
 
 func (f *findTreesStreamFn) OnTimer(
