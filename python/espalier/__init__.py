@@ -24,7 +24,6 @@ from .run import train as train
 from .tree import Tree as Tree
 
 if TYPE_CHECKING:
-    from .beam import TreeModelHandler as TreeModelHandler
     from .classifier import EspalierClassifier as EspalierClassifier
 
 __all__ = [
