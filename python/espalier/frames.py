@@ -22,10 +22,9 @@ class Columns:
                 raise TypeError(f"rows of type {type(rows).__name__}: want a frame, an Arrow table or a mapping of columns")
             names = rows.keys() if isinstance(rows, Mapping) else rows.columns
         self.names = list(names)
-        if len(set(self.names)) < len(self.names) or "" in self.names:
+        if len(set(self.names)) < len(self.names):
             twice = [name for name, count in Counter(self.names).items() if count > 1]
-            problem = f"two columns are called {twice[0]!r}" if twice else "a column has an empty name"
-            raise ValueError(f"{problem}: want a name for each column")
+            raise ValueError(f"two columns are called {twice[0]!r}: want a name for each column")
 
     @staticmethod
     def has(rows: Any) -> bool:
@@ -75,6 +74,8 @@ def table(rows: Any) -> Any:
     if isinstance(rows, pyarrow.Table):
         return rows
     columns = Columns(rows)
+    if "" in columns.names:  # training would leave it out
+        raise ValueError("a column has an empty name: want a name for each column")
     return pyarrow.table({str(name): _array(str(name), columns[name]) for name in columns.names})
 
 
