@@ -413,8 +413,10 @@ def _check_budgets(parameters: Mapping[str, Any]) -> None:
 
 def _targets(y: Any) -> npt.NDArray[Any]:
     """Returns the targets as an array of one type. Raises ValueError if some are missing, or of several types."""
+    if hasattr(y, "isna") and np.any(y.isna()):
+        raise ValueError("Input y contains NaN: each row needs a label.")
     kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
-    if kind is not None and kind != object and not y.isna().any():  # whole numbers and booleans of pandas stay such
+    if kind is not None and kind != object:  # whole numbers and booleans of pandas stay such
         y = y.to_numpy(dtype=kind)
     try:
         y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True)
