@@ -47,25 +47,9 @@ func copiedLeaves(elements []format.SchemaElement) []copiedLeaf {
 			above = append(above, below)
 			continue
 		}
-		leaves = append(leaves, copiedLeaf{e.Type.V, valueWidth(e), below.defined, below.repetition})
+		leaves = append(leaves, copiedLeaf{e.Type.V, physicalWidth(e), below.defined, below.repetition})
 	}
 	return leaves
-}
-
-// valueWidth returns the bytes of a value of a fixed length; 0 for other values.
-func valueWidth(e *format.SchemaElement) int {
-	switch e.Type.V {
-	case format.Int32, format.Float:
-		return 4
-	case format.Int64, format.Double:
-		return 8
-	case format.Int96:
-		return 12
-	case format.FixedLenByteArray:
-		return int(e.TypeLength.V)
-	default:
-		return 0
-	}
 }
 
 // pageWindow reads the pages of a chunk one after the other, without a request for each.
