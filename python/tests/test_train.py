@@ -100,7 +100,7 @@ def test_paths(data: Callable[[str], Any], espalier: str, tmp_path: pathlib.Path
     run = train(data("iris"), "class", output=tmp_path / "run", **QUICK)
     assert run.tree.digest == Tree.from_run(tmp_path / "run").digest == Run(tmp_path / "run").tree.digest
     with pytest.raises(ValueError, match="want a folder of this machine"):
-        train(data("iris"), "class", output="file:///tmp/run")
+        train(data("iris"), "class", output="file:///runs/iris")
     (tmp_path / "trees").mkdir()
     latest = tmp_path / "trees" / "LATEST.json"
     head = {"format": "espalier/latest", "version": 1, "tree_sha256": run.tree.digest}
