@@ -176,7 +176,7 @@ for (const name of names) {
     await page.close();
   });
 
-  test(`${name}: decimal commas are read, and values far outside are said to be so`, async () => {
+  test(`${name}: decimal commas are read, and values far from the cuts are said to be so`, async () => {
     const { page, faults } = await opened(report(name));
     const answered = await page.evaluate(() => {
       const by = (id) => document.getElementById(id);
@@ -191,7 +191,7 @@ for (const name of names) {
     });
     if (answered) {
       assert.match(answered[0], /thousands or decimals/);
-      assert.match(answered[1], /987654321,5, far outside the values of training/);
+      assert.match(answered[1], /987654321,5, far from the cuts of the tree/);
     }
     assert.deepEqual(faults, []);
     await page.close();
