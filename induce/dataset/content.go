@@ -96,8 +96,8 @@ const (
 )
 
 // Even reports whether equal rows are copies of each other where a single column is measured, so that all rows are equal
-// without it: the numbers of rows by content are more even than chance makes them, and labels agree, as those of several
-// cases with the same value would not.
+// without it: the numbers of rows by content are more even than chance makes them, and labels agree, while
+// several cases with the same value would have labels of their own.
 //
 // If each row draws its content, whatever the probabilities of the contents are, then k! times the number n(k) of
 // contents with k rows are moments of a measure, on average. Moments are logarithmically convex:

@@ -499,8 +499,8 @@ func TestResumeFinished(t *testing.T) {
 	}
 }
 
-// TestPredictInterrupted: predictions that are interrupted before they replace others leave
-// the others as they are, and nothing of others goes.
+// TestPredictInterrupted: predictions that are interrupted before they replace earlier ones
+// leave these as they are, and no file of another program goes.
 func TestPredictInterrupted(t *testing.T) {
 	_, run, input := scored(t, 8, parquetio.WriteOptions{RowsPerGroup: 10})
 	c := predictConfig(t, run, input)

@@ -84,7 +84,7 @@ func TestVerdictOnFolds(t *testing.T) {
 	if v.better() || v.Rows != "30 rows in 3 folds" || v.Class != 0 {
 		t.Errorf("%+v: want not better than the class n", v)
 	}
-	// Calling the 40 % of p an n costs 40, and the others a p .6.
+	// To call each row n costs 40, as 40 % are p; to call each row p costs .6.
 	if v = verdictOnFolds(stump([][]float64{{0, 1}, {100, 0}}), []crossvalidate.Counterpart{fold(.9, .5), fold(.8, .5)}); v.Class != 1 {
 		t.Errorf("%+v: want a comparison with the class p, which is the cheapest without tests", v)
 	}
