@@ -108,11 +108,13 @@ func (s *Settings) numbers() []number {
 	}
 	add("lambda", s.Lambda...)
 	add("theta", s.Theta...)
-	add("tolerance", s.Tolerance)
 	add("frontier_step", s.FrontierStep)
 	add("max_expected_cost", s.MaxExpectedCost)
 	add("max_cost", s.MaxCost)
 	add("teacher_weight", s.TeacherWeight)
+	if s.Tolerance != nil {
+		add("tolerance", *s.Tolerance)
+	}
 	if s.Alpha != nil {
 		add("alpha", *s.Alpha)
 	}

@@ -83,7 +83,7 @@ type Growth struct {
 type Choice struct {
 	Select       frontier.Rule         // rule of the choice; frontier.ByCosts: the least total if errors have costs
 	Merit        frontier.Criterion    // figure by which trees are compared, such as frontier.Auto
-	Tolerance    float64               // score that the rule Best gives up for a cheaper tree
+	Tolerance    *float64              // score that the rule Best gives up for a cheaper tree; nil: see tolerance
 	Prune        []prune.Currency      // empty: trees are not pruned
 	Alpha        *float64              // pruning strength; nil: chosen by Select
 	Folds        crossvalidate.Setting // cross-validation folds of the training rows, used for the choice
@@ -133,7 +133,7 @@ func Default() Settings {
 			Classes: split.OfRows, LeafEstimate: tree.Smoothed,
 		},
 		Choice: Choice{
-			Select: frontier.ByCosts, Merit: frontier.Auto, Tolerance: defaultTolerance,
+			Select: frontier.ByCosts, Merit: frontier.Auto,
 			Prune: []prune.Currency{prune.Leaves, prune.Cost, prune.Total},
 			Folds: crossvalidate.Setting{Auto: true}, FrontierStep: 0.001, Certificate: true,
 			Confidence: defaultConfidence, LeafModel: selection.None, Teacher: distill.Auto, TeacherWeight: DefaultTeacherWeight,
@@ -145,7 +145,22 @@ func Default() Settings {
 // reserved for other and missing.
 const MostCategories = math.MaxUint16 - 2
 
-// defaultTolerance is the score that the rule Best gives up for a cheaper tree. On the public data
+// tolerance returns the score that the rule Best gives up for a cheaper tree. With a limit on each row's path alone, it is
+// none: whoever allows each row a cost does not ask what rows cost on average.
+func (s *Settings) tolerance() float64 {
+	switch {
+	case s.Tolerance != nil:
+		return *s.Tolerance
+	case (s.MaxCost > 0 || s.MaxTests > 0) && s.MaxExpectedCost == 0:
+		return 0
+	case s.LeafModel != selection.None:
+		return toleranceOfModels
+	default:
+		return defaultTolerance
+	}
+}
+
+// defaultTolerance is the tolerance of plain leaves. On the public data
 // sets of the paper it costs no AUC on test rows on average.
 const defaultTolerance = 0.001
 
@@ -156,10 +171,10 @@ const leafRows = 10
 // defaultConfidence is the confidence of intervals.
 const defaultConfidence = 0.95
 
-// accurateTolerance takes its place in the preset "accurate". Leaf models raise the scores of large and of
-// small trees, so the last thousandths cost many tests: see "A larger tree is believed beyond chance
+// toleranceOfModels takes its place with leaf models, which raise the scores of large and of
+// small trees, so that the last thousandths cost many tests: see "A larger tree is believed beyond chance
 // alone" in docs/dev/decisions.md.
-const accurateTolerance = 0.0035
+const toleranceOfModels = 0.0035
 
 // DefaultTeacherWeight is the default of TeacherWeight if the rows have labels.
 const DefaultTeacherWeight = 0.5
@@ -169,7 +184,6 @@ func Accurate() Settings {
 	s := Default()
 	s.LeafModel = selection.Auto
 	s.Prune = []prune.Currency{prune.Leaves, prune.Cost, prune.MaxCost, prune.Total}
-	s.Tolerance = accurateTolerance
 	return s
 }
 
@@ -230,7 +244,7 @@ func (s *Settings) Selection() selection.Settings {
 	return selection.Settings{
 		Settings: frontier.Settings{
 			Query: frontier.Query{
-				Rule: s.Select.Settled(s.ErrorCosts != nil), Tolerance: s.Tolerance,
+				Rule: s.Select.Settled(s.ErrorCosts != nil), Tolerance: s.tolerance(),
 				Limits: frontier.Limits{ExpectedCost: s.MaxExpectedCost, MaxCost: s.MaxCost, Tests: s.MaxTests, Leaves: s.MaxLeaves},
 			},
 			Demand: s.demand(), Merit: s.Merit, Currencies: s.Prune, Alpha: s.Alpha, LeafRows: leafRows, Step: s.FrontierStep,

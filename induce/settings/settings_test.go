@@ -36,7 +36,7 @@ func TestFaults(t *testing.T) {
 	for want, change := range map[string]func(s *settings.Settings){
 		"Theta 1.5: want a number from 0 to 1":      func(s *settings.Settings) { s.Theta = []float64{0.1, 1.5} },
 		"Lambda NaN: want a number":                 func(s *settings.Settings) { s.Lambda = []float64{math.NaN()} },
-		"Tolerance -1: want":                        func(s *settings.Settings) { s.Tolerance = -1 },
+		"Tolerance -1: want":                        func(s *settings.Settings) { s.Tolerance = new(-1.0) },
 		"MaxClasses 0: want a whole number from 1":  func(s *settings.Settings) { s.MaxClasses = 0 },
 		"MaxCategories 65534: want a whole number":  func(s *settings.Settings) { s.MaxCategories = 65534 },
 		"Bins 65535: want a number from 2 to 65534": func(s *settings.Settings) { s.Bins = 65535 },
@@ -82,6 +82,27 @@ func TestFaults(t *testing.T) {
 		}
 		if text := strings.Join(texts, "\n"); !strings.Contains(text, want) || len(texts) != 1 {
 			t.Errorf("%q: want %q alone", text, want)
+		}
+	}
+}
+
+// TestTolerance: a limit on each path alone leaves none, a limit on the average as well leaves it; a number that is given holds.
+func TestTolerance(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		preset settings.Settings
+		change func(s *settings.Settings)
+		want   float64
+	}{
+		{"default", settings.Default(), func(*settings.Settings) {}, .001},
+		{"accurate", settings.Accurate(), func(*settings.Settings) {}, .0035},
+		{"maximum", settings.Accurate(), func(s *settings.Settings) { s.MaxCost = 3 }, 0},
+		{"tests", settings.Default(), func(s *settings.Settings) { s.MaxTests = 2 }, 0},
+		{"both", settings.Default(), func(s *settings.Settings) { s.MaxTests, s.MaxExpectedCost = 2, 1 }, .001},
+		{"given", settings.Default(), func(s *settings.Settings) { s.MaxTests, s.Tolerance = 2, new(.01) }, .01},
+	} {
+		if c.change(&c.preset); c.preset.Selection().Tolerance != c.want {
+			t.Errorf("%s: tolerance %v, want %v", c.name, c.preset.Selection().Tolerance, c.want)
 		}
 	}
 }

@@ -369,8 +369,9 @@ func (c *Train) choiceSettings() []setting.Setting {
 				"for six classes or more, auc for fewer",
 		},
 		{
-			Name: "tolerance", Value: number(&c.Tolerance, "tolerance"),
-			Help: "score, mostly merit, that --select best gives up for a cheaper tree, 0 to 1",
+			Name: "tolerance", Value: setting.Typed(&c.Tolerance, "", parseTolerance, spellTolerance),
+			Help: "score, mostly merit, that --select best gives up for a cheaper tree, 0 to 1; auto: 0.001, 0.0035 with leaf models, " +
+				"0 under --max_cost or --max_tests without --max_expected_cost",
 		},
 		{
 			Name: "min_sensitivity", Value: setting.Typed(&c.MinSensitivity, "", parseLeast, spellLeast),

@@ -245,7 +245,7 @@ func TestTolerance(t *testing.T) {
 	cost := make(map[float64]float64)
 	for _, tolerance := range []float64{0, 0.0001, 0.03} {
 		c := ticTacToe(t)
-		c.Tolerance, c.FrontierStep = tolerance, 0
+		c.Tolerance, c.FrontierStep = &tolerance, 0
 		f := trained(t, c).Frontier
 		chosen := slices.IndexFunc(f.Points, func(p runfolder.Point) bool { return p.Selected })
 		score, top := *f.Points[chosen].Score, 0.0

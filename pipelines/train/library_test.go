@@ -220,7 +220,7 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 		},
 		"fixed alpha": func(p *config.Train, c *transforms.TrainConfig) {
 			p.Prune, c.Prune, p.Alpha, c.Alpha = []prune.Currency{prune.Leaves}, []prune.Currency{prune.Leaves}, new(0.002), new(0.002)
-			p.Tolerance, c.Tolerance, p.FrontierStep, c.FrontierStep = 0, 0, 0, 0
+			p.Tolerance, c.Tolerance, p.FrontierStep, c.FrontierStep = new(0.0), new(0.0), 0, 0
 			p.Certificate, c.Certificate = true, true
 		},
 		"linear leaf models": func(p *config.Train, c *transforms.TrainConfig) {
