@@ -34,6 +34,7 @@ type Params struct {
 	// free test are tested.
 	PathTests int           `json:",omitempty"`
 	Selected  split.CodeSet `json:",omitempty"` // the only features that are tested; empty: all
+	Once      bool          `json:",omitempty"` // whether a feature is tested once on a path
 	// Losses make the tree grow by the total cost of tests and errors, see package policy; empty: by the score of the
 	// algorithm.
 	Losses    Losses  `json:",omitempty"`

@@ -198,17 +198,32 @@ func (m Member) Confined(to []int, features []dataset.Feature) Member {
 	return m
 }
 
+// Once returns the member that tests a feature once on a path, by entropy, however small the nodes are: its paths end where
+// they know all features that it may test, or where no test has a gain.
+func (m Member) Once() Member {
+	m = m.byEntropy(0)
+	m.Params.Once = true
+	m.Algorithm.Once = true
+	return m
+}
+
 // Policy returns the member that grows by the total cost of tests and errors, see package policy. It has no score of its
 // own: its prunings in other currencies are by entropy.
 func (m Member) Policy(losses induce.Losses, theta float64) Member {
+	m = m.byEntropy(theta)
 	m.Params.Losses = losses
+	m.Algorithm.Objective = tree.TotalCost
+	return m
+}
+
+// byEntropy returns the member with the score of C4.5 and another theta.
+func (m Member) byEntropy(theta float64) Member {
 	m.Params.Algorithm = split.C45
 	m.Params.Lambda = 0
 	m.Params.Theta = theta
 	m.Algorithm.Name = split.C45.String()
 	m.Algorithm.Lambda = 0
 	m.Algorithm.Theta = theta
-	m.Algorithm.Objective = tree.TotalCost
 	return m
 }
 

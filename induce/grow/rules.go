@@ -29,7 +29,7 @@ func NewRules(ps []induce.Params, columns []split.Column, classes int, total int
 	r := Rules{Columns: columns, Params: ps, Soft: soft, OfRows: ps[0].Classes == split.OfRows}
 	for i := range ps {
 		r.Criteria = append(r.Criteria, ps[i].Criterion(total))
-		r.confined = r.confined || ps[i].PathFeatures > 0 || ps[i].Selected != ""
+		r.confined = r.confined || ps[i].PathFeatures > 0 || ps[i].Selected != "" || ps[i].Once
 		r.costly = r.costly || ps[i].PathCost > 0 || ps[i].PathTests > 0
 		r.byCodes = r.byCodes || ps[i].RootByCodes
 	}
@@ -53,7 +53,7 @@ func NewRules(ps []induce.Params, columns []split.Column, classes int, total int
 func (r *Rules) bounds(tree int, asked []int, spent float64, paid int) bounds {
 	p := &r.Params[tree]
 	b := bounds{
-		selected: p.Selected, known: p.PathFeatures > 0 && len(asked) >= p.PathFeatures,
+		selected: p.Selected, once: p.Once, known: p.PathFeatures > 0 && len(asked) >= p.PathFeatures,
 		free: p.PathTests > 0 && paid >= p.PathTests,
 	}
 	if spent+r.dearest > p.MostCost() {
@@ -67,6 +67,7 @@ type bounds struct {
 	selected split.CodeSet
 	free     bool    // only features whose tests cost nothing
 	known    bool    // only the features that the path tests already
+	once     bool    // only the features that the path does not test
 	cost     float64 // features whose tests lead to no higher cost of the path; 0: all
 }
 

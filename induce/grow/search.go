@@ -281,7 +281,7 @@ func (s *Search) apart(f, number int, column *split.Column, h split.Histogram, p
 
 // closed reports whether a feature has no tests at the node.
 func (s *Search) closed(b *bounds, f int) bool {
-	return b.selected != "" && !b.selected.Has(f) || b.known && !slices.Contains(s.asked, f) ||
+	return b.selected != "" && !b.selected.Has(f) || b.known && !slices.Contains(s.asked, f) || b.once && slices.Contains(s.asked, f) ||
 		b.free && s.place.Path.Due(f, s.rules.Columns) > 0 || b.cost > 0 && s.spent+s.place.Path.Due(f, s.rules.Columns) > b.cost
 }
 

@@ -25,7 +25,8 @@ const (
 //
 // A booster belongs to an inner node whose test asks for a feature for the first time on the path.
 // It is fitted to the objects of the node, and uses this feature and the features asked for above.
-// A leaf has the booster of the nearest such node above. A node with few objects has no booster.
+// A leaf has the booster of the nearest such node above. But if all leaves below a node ask for the same features, they share the
+// booster of the highest such node, which uses all of these features. A node with few objects has no booster.
 func Boost(
 	objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, models [][]*Model, o Options,
 ) [][]*Model {
@@ -132,8 +133,9 @@ func shrunk(weights []int64, prior []float64) []float64 {
 }
 
 // visit finds the sites at a node and below, and sets the scores of its objects. s is the nearest
-// site above; nil if absent.
-func (b *boosting) visit(m member, ids []int32, asked []int, s *site) {
+// site above; nil if absent. It returns the features that all leaves below ask for, and these leaves; nil if the leaves
+// ask for different features.
+func (b *boosting) visit(m member, ids []int32, asked []int, s *site) (common, leaves []int) {
 	n := b.node(m)
 	if n.Leaf() {
 		start := b.start(m.Node)
@@ -143,8 +145,10 @@ func (b *boosting) visit(m member, ids []int32, asked []int, s *site) {
 		if s != nil {
 			s.leaves = append(s.leaves, m.Node)
 		}
-		return
+		return asked, []int{m.Node}
 	}
+	sites := len(b.sites)
+	above := s
 	if at, found := slices.BinarySearch(asked, n.Test.Feature); !found {
 		asked = slices.Insert(slices.Clone(asked), at, n.Test.Feature)
 		if len(ids) >= leastBoosted {
@@ -152,7 +156,25 @@ func (b *boosting) visit(m member, ids []int32, asked []int, s *site) {
 			b.sites = append(b.sites, s)
 		}
 	}
-	b.children(members{m}, ids, func(children members, ids []int32) { b.visit(children[0], ids, asked, s) })
+	first := true
+	b.children(members{m}, ids, func(children members, ids []int32) {
+		of, below := b.visit(children[0], ids, asked, s)
+		if first {
+			common = of
+		} else if !slices.Equal(common, of) {
+			common = nil
+		}
+		first = false
+		leaves = append(leaves, below...)
+	})
+	if common == nil || len(common) == len(asked) || len(ids) < leastBoosted {
+		return common, leaves
+	}
+	if above != nil {
+		above.leaves = slices.DeleteFunc(above.leaves, func(leaf int) bool { return slices.Contains(leaves, leaf) })
+	}
+	b.sites = append(b.sites[:sites], &site{node: m.Node, asked: common, ids: ids, leaves: leaves})
+	return common, leaves
 }
 
 // start returns the model that a leaf has without boosters.

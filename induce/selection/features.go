@@ -30,7 +30,8 @@ const (
 
 // growConfined selects features that the limits on the cost and the paid tests of a path allow to test together, and grows members of the
 // grid again with tests of these features only. A tree finds its features one by one, by what each tells in a node; the
-// selected features tell the most together. The result is empty if a path has no such limit, if a feature is paid
+// selected features tell the most together. With leaf models, one more tree tests each of them once on each path, so that all
+// leaves may share a model of all rows: see modelled.setComplete. The result is empty if a path has no such limit, if a feature is paid
 // for more than once, or if nodes have to test given features.
 func (c *Chooser) growConfined(ctx context.Context, members []grid.Member, o inmemory.Options) (*Regrown, error) {
 	once := func(f split.Column) bool { return f.FreeRepeats && f.Costs == nil && f.First == 0 }
@@ -47,16 +48,22 @@ func (c *Chooser) growConfined(ctx context.Context, members []grid.Member, o inm
 		t := new(Regrown)
 		stop := func() bool { return ctx.Err() != nil || o.Stop != nil && o.Stop() }
 		selected := c.selectFeatures(objects, limits, stop, s)
-		if len(selected) == 0 || len(selected) == len(c.Columns) || stop() {
+		if len(selected) == 0 || stop() {
 			return t, context.Cause(ctx)
 		}
-		var params []induce.Params
-		for _, m := range c.distinct(members) {
-			if m.Params.PathFeatures == 0 {
-				m = m.Confined(selected, c.Features)
-				t.Members = append(t.Members, m)
-				params = append(params, m.Params)
+		if len(selected) < len(c.Columns) {
+			for _, m := range c.distinct(members) {
+				if m.Params.PathFeatures == 0 {
+					t.Members = append(t.Members, m.Confined(selected, c.Features))
+				}
 			}
+		}
+		if c.wantsModels() {
+			t.Members = append(t.Members, members[0].Confined(selected, c.Features).Once())
+		}
+		params := make([]induce.Params, len(t.Members))
+		for i := range params {
+			params[i] = t.Members[i].Params
 		}
 		t.Trees = inmemory.GrowEach(objects, c.Columns, params, c.Training.Weight, o)
 		return t, context.Cause(ctx)

@@ -96,9 +96,11 @@ type modelled struct {
 	before     [][]*leafmodel.Model   // by point and node: models of the base stage; nil for the first stage
 	models     [][][]*leafmodel.Model // by variant, point and node; nil if they are out of the race
 	changed    []bool                 // by point: see setChanged
+	complete   []bool                 // by point: whether it stays in the race, see setComplete
 	eliminated [][]bool               // by variant and point: whether the models are out of the race
 	baseline   []metric.Judgement     // by point: scores with the models in before, on the validation objects
 	scores     [][]metric.Judgement   // by variant and point: scores with models, on the validation objects
+	gained     crossvalidate.Gained   // what models gain on the folds; nil without folds
 }
 
 // what names the models of the stage.
@@ -117,6 +119,7 @@ func (c *Chooser) withModels(
 ) (*frontier.Choice, []*modelled, error) {
 	m := &modelled{variants: c.linear()}
 	m.points, m.others = c.worthwhile(pool, choice.Listed)
+	m.setComplete(pool)
 	stages := []*modelled{m}
 	choice, err := c.compare(ctx, pool, m, number, folds)
 	if err == nil && c.wantsBoosters() {
@@ -124,6 +127,12 @@ func (c *Chooser) withModels(
 		for i := range choice.Listed {
 			b.points = append(b.points, choice.Listed[i].Point)
 		}
+		for i := range m.points {
+			if best := m.bestOf(i); m.complete[i] && !slices.ContainsFunc(b.points, func(p frontier.Point) bool { return p.Same(&best) }) {
+				b.points = append(b.points, best)
+			}
+		}
+		b.setComplete(pool)
 		stages = append(stages, b)
 		choice, err = c.compare(ctx, pool, b, number, folds)
 	}
@@ -148,6 +157,7 @@ func (c *Chooser) compare(
 	if err != nil {
 		return nil, err
 	}
+	m.gained = gained
 	choice, err := pool.ChooseAmong(m.candidates(gained, c.always(m)), &c.Settings.Settings)
 	if err != nil || !c.drafts() {
 		return choice, err
@@ -197,7 +207,26 @@ func (c *Chooser) worthwhile(pool *frontier.Pool, listed []frontier.Listed) (poi
 			points = append(points, *p)
 		}
 	}
+	for _, p := range pool.Points {
+		whole := func(q frontier.Point) bool { return q.Tree == p.Tree && q.Step == 0 }
+		if pool.Candidates[p.Tree].Params.Once && p.Step == 0 && !slices.ContainsFunc(points, whole) {
+			points = append(points, p)
+		}
+	}
 	return points, others
+}
+
+// setComplete sets for each point whether it stays in the race: the unpruned tree each of whose paths tests all selected
+// features, see growConfined. Without models such a tree is behind trees of the same cost; with a model that all its leaves share, learnt
+// from all rows, it may be ahead.
+func (m *modelled) setComplete(pool *frontier.Pool) {
+	m.complete = make([]bool, len(m.points))
+	seen := make(map[int]bool)
+	for i := range m.points {
+		p := &m.points[i]
+		m.complete[i] = pool.Candidates[p.Tree].Params.Once && p.Step == 0 && !seen[p.Tree]
+		seen[p.Tree] = seen[p.Tree] || m.complete[i]
+	}
 }
 
 // soleWithModels returns the only tree with models in its leaves, if they gain on the validation
@@ -528,6 +557,19 @@ func (m *modelled) point(at, v int, gained crossvalidate.Gained) frontier.Point 
 	p.Test = metric.Judgement{} // see testModels
 	p.Change(p.Validation.Minus(m.baseline[at]), folds)
 	return p
+}
+
+// bestOf returns the point with the highest merit of a point's own and those with its models.
+func (m *modelled) bestOf(at int) frontier.Point {
+	best := m.points[at]
+	for v := range m.variants {
+		if !m.eliminated[v][at] {
+			if p := m.point(at, v, m.gained); p.Merit > best.Merit {
+				best = p
+			}
+		}
+	}
+	return best
 }
 
 // tree returns the tree of point number at with models of variant v.

@@ -112,7 +112,7 @@ func (c *Chooser) eliminate(m *modelled, gained crossvalidate.Gained, share floa
 	contends := frontier.Contenders(
 		list, c.Settings.Query, 1-float64(folds*(1-share)), c.margin(share), false)[len(list)-len(entries):]
 	for k, e := range entries {
-		if !contends[k] {
+		if !contends[k] && !m.stays(e.point) {
 			m.drop(e.variant, e.point)
 		}
 	}
@@ -138,12 +138,15 @@ func (m *modelled) keep(listed []frontier.Listed) {
 			return p.Same(&l.Point) && (m.base == nil || l.Ridge == m.points[i].Ridge)
 		})
 		for v := range m.variants {
-			if !kept {
+			if !kept && !m.stays(i) {
 				m.drop(v, i)
 			}
 		}
 	}
 }
+
+// stays reports whether the models of a point are in the race to its end.
+func (m *modelled) stays(point int) bool { return m.complete != nil && m.complete[point] }
 
 // remaining returns the indexes of the points of which some models are left in the race.
 func (m *modelled) remaining() []int {

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
@@ -188,6 +190,67 @@ func TestRace(t *testing.T) {
 	}
 	if eliminated < 20 {
 		t.Errorf("only %d models dropped out", eliminated)
+	}
+}
+
+// TestComplete: under a limit on each path, a tree whose leaves know all features that the limit allows together competes
+// to the end, with a booster that all its leaves share; without leaf models there is no such tree.
+func TestComplete(t *testing.T) {
+	for _, kind := range []Kind{Auto, None} {
+		s := Settings{
+			Settings:  frontier.Settings{Query: frontier.Query{Rule: frontier.Best, Limits: frontier.Limits{MaxCost: 3}}},
+			LeafModel: kind, Teacher: Teacher{Kind: distill.None},
+		}
+		m := contest(5, 2400, s)
+		for f := range m.Columns {
+			m.Columns[f].FreeRepeats = true
+		}
+		for i := range m.Members {
+			m.Members[i].Params.PathCost = 3
+		}
+		chosen, w, err := m.Train(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var complete []frontier.Point
+		for _, stage := range w.stages {
+			for i, p := range stage.points {
+				if !stage.complete[i] {
+					continue
+				}
+				complete = append(complete, stage.bestOf(i))
+				boosters := make(map[*boost.Booster]bool)
+				for v := range stage.variants {
+					if stage.models[v][i] == nil {
+						t.Errorf("%s: the models of variant %d have dropped out", stage.what(), v)
+						continue
+					}
+					if stage.base == nil {
+						continue
+					}
+					for node, l := range stage.models[v][i] {
+						if n := &stage.trees[i].Nodes[node]; n.Leaf() && v == 0 {
+							boosters[l.Leaf.Booster] = true
+						}
+					}
+				}
+				if p.ExpectedCost != 3 || stage.base != nil && len(boosters) != 1 {
+					t.Errorf("%s: the tree costs %v, its leaves have %d boosters: want 3 and 1", stage.what(), p.ExpectedCost, len(boosters))
+				}
+			}
+		}
+		if kind == None {
+			if len(complete) > 0 || slices.ContainsFunc(w.Pool.Candidates, func(c frontier.Candidate) bool { return c.Params.Once }) {
+				t.Errorf("leaf model %s: %d complete trees", kind, len(complete))
+			}
+			continue
+		}
+		if len(complete) != 2 { // one in each stage
+			t.Fatalf("%d complete trees", len(complete))
+		}
+		if got := w.Choice.Chosen; got.Merit < complete[1].Merit-metric.AreaError(got.Merit, got.Score.Rows)/2 {
+			t.Errorf("merit %v of %d leaves, a complete tree has %v", got.Merit, chosen.Complexity.Leaves, complete[1].Merit)
+		}
 	}
 }
 

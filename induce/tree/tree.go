@@ -98,6 +98,7 @@ type Algorithm struct {
 	// RootByCodes is whether the root tests the feature whose values together tell the most, instead of the feature with
 	// the best test.
 	RootByCodes bool   `json:"root_by_codes,omitempty"`
+	Once        bool   `json:"once,omitempty"` // whether a path tests a feature once
 	Seed        uint64 `json:"seed" jsonschema:"minimum=0"`
 	// RepeatCost is what repeated tests cost. free: further tests on a feature on a path cost nothing, unless its values
 	// have prices; absent: each test is paid.

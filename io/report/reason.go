@@ -70,6 +70,9 @@ func (f *facts) reason(n *tree.Node) []string {
 	if len(t.Algorithm.Selected) > 0 {
 		best += " about the selected features"
 	}
+	if t.Algorithm.Once {
+		best += " that were not asked above"
+	}
 	switch a := &t.Algorithm; {
 	case a.MaxCost > 0 && a.MaxTests > 0:
 		best += " that the maximum cost and number of tests allow"

@@ -88,6 +88,9 @@ func describe(a *tree.Algorithm) string {
 	if a.MaxTests > 0 {
 		s += fmt.Sprintf(", paid tests on a path: %d", a.MaxTests)
 	}
+	if a.Once {
+		s += ", each tested once on a path"
+	}
 	if a.RootByCodes {
 		s += ", the root tests the feature whose values together tell the most"
 	}

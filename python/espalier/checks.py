@@ -336,6 +336,7 @@ _ALGORITHM = _Object(
     | dict.fromkeys("selected first forbid".split(), _TEXTS)
     | {
         "root_by_codes": _BOOL,
+        "once": _BOOL,
         "seed": _Whole(0, bits=64),
         "repeat_cost": _Text(("", "free")),
         "classes": _Text(("", "rows")),

@@ -104,6 +104,9 @@ func (g *naive) competing(ids, asked []int, spent float64, paid int) (tests []sp
 		if most := g.p.PathFeatures; most > 0 && len(different) >= most && !slices.Contains(asked, t.Feature) {
 			continue
 		}
+		if g.p.Once && slices.Contains(asked, t.Feature) {
+			continue
+		}
 		if due := g.cheapest(t.Feature, asked); spent+due > g.p.MostCost() || due > 0 && g.p.PathTests > 0 && paid >= g.p.PathTests {
 			continue
 		}

@@ -378,6 +378,7 @@ func RandomParams(r *rand.Rand, a split.Algorithm, f split.Family) induce.Params
 		PathTests:    []int{0, 0, 1, 2}[r.IntN(4)],
 		Selected:     randomSet(r),
 		RootByCodes:  r.IntN(4) == 0,
+		Once:         r.IntN(8) == 0,
 	}
 }
 
