@@ -72,7 +72,7 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 	reason := ""
 	if s.Rule == Best {
 		list, _ := s.Limits.within(all) // not empty, because one of them is chosen
-		_, top := best(list, s.Tolerance)
+		_, top := best(list, s.Query)
 		reason = Reason(&chosen, &top)
 	}
 	points := p.list(all, s)

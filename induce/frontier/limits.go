@@ -50,6 +50,9 @@ func (l Limits) within(points []Point) ([]Point, error) {
 	return nil, l.excludes(points)
 }
 
+// PathsAlone reports whether what each path may cost is limited, but not what rows cost on average.
+func (l Limits) PathsAlone() bool { return (l.MaxCost != 0 || l.Tests != 0) && l.ExpectedCost == 0 }
+
 // priced reports whether a cost, or the number of tests that cost something, is limited.
 func (l Limits) priced() bool { return l.ExpectedCost != 0 || l.MaxCost != 0 || l.Tests != 0 }
 

@@ -141,19 +141,22 @@ func entropy(rows []float64) float64 {
 
 // best returns the cheapest point whose credit is below the highest credit by at most the tolerance, or, of the points of
 // nearly its cost, the one with the highest credit, and the point with the highest score. The credit is the score less what chance may well explain: see
-// errorsPerDoubling. If the rows have no signal, and not even the point with the highest score is beyond chance, best
+// errorsPerDoubling; it is the score itself if limits are on paths alone. If the rows have no signal, and not even the point with the highest score is beyond chance, best
 // returns a single leaf.
 // Points without scores are compared by their merits.
-func best(list []Point, tolerance float64) (chosen, top Point) {
+func best(list []Point, q Query) (chosen, top Point) {
 	if slices.ContainsFunc(list, func(p Point) bool { return p.Score == nil }) {
 		top = *least(list, better, nil)
-		return cheapest(list, below(top.Merit, tolerance)), top
+		return cheapest(list, below(top.Merit, q.Tolerance)), top
 	}
 	top = *least(list, byScore, nil)
 	if leaf := singleLeaf(list); leaf != nil && !top.believed() {
 		return *leaf, top
 	}
 	doubling := float64(errorsPerDoubling * top.error(1, 1))
+	if q.Limits.PathsAlone() { // what is asked for is the best tree that each row can afford
+		doubling = 0
+	}
 	if top.By == LogLoss {
 		doubling /= top.Score.RootLoss
 	}
@@ -162,7 +165,7 @@ func best(list []Point, tolerance float64) (chosen, top Point) {
 	for i := range list {
 		highest = max(highest, credit(&list[i]))
 	}
-	lowest := below(highest, tolerance)
+	lowest := below(highest, q.Tolerance)
 	enough := func(p *Point) bool { return credit(p) >= lowest }
 	most := least(list, cheaper, enough).ExpectedCost * (1 + sameCost)
 	creditable := func(a, b *Point) int { return cmp.Or(cmp.Compare(credit(b), credit(a)), cheaper(a, b)) }

@@ -88,7 +88,7 @@ func Select(points []Point, q Query) (Point, error) {
 	case First:
 		return *least(list, bySequence, nil), nil
 	case Best:
-		chosen, _ := best(list, q.Tolerance)
+		chosen, _ := best(list, q)
 		return chosen, nil
 	case Highest:
 		return *highest, nil

@@ -559,7 +559,7 @@ func (m *modelled) point(at, v int, gained crossvalidate.Gained) frontier.Point 
 	return p
 }
 
-// bestOf returns the point with the highest merit of a point's own and those with its models.
+// bestOf returns a point without models or with models of one variant, whichever has the highest merit.
 func (m *modelled) bestOf(at int) frontier.Point {
 	best := m.points[at]
 	for v := range m.variants {

@@ -151,13 +151,17 @@ func (s *Settings) tolerance() float64 {
 	switch {
 	case s.Tolerance != nil:
 		return *s.Tolerance
-	case (s.MaxCost > 0 || s.MaxTests > 0) && s.MaxExpectedCost == 0:
+	case s.limits().PathsAlone():
 		return 0
 	case s.LeafModel != selection.None:
 		return toleranceOfModels
 	default:
 		return defaultTolerance
 	}
+}
+
+func (s *Settings) limits() frontier.Limits {
+	return frontier.Limits{ExpectedCost: s.MaxExpectedCost, MaxCost: s.MaxCost, Tests: s.MaxTests, Leaves: s.MaxLeaves}
 }
 
 // defaultTolerance is the tolerance of plain leaves. On the public data
@@ -245,7 +249,7 @@ func (s *Settings) Selection() selection.Settings {
 		Settings: frontier.Settings{
 			Query: frontier.Query{
 				Rule: s.Select.Settled(s.ErrorCosts != nil), Tolerance: s.tolerance(),
-				Limits: frontier.Limits{ExpectedCost: s.MaxExpectedCost, MaxCost: s.MaxCost, Tests: s.MaxTests, Leaves: s.MaxLeaves},
+				Limits: s.limits(),
 			},
 			Demand: s.demand(), Merit: s.Merit, Currencies: s.Prune, Alpha: s.Alpha, LeafRows: leafRows, Step: s.FrontierStep,
 		},
