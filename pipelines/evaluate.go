@@ -18,6 +18,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/tables"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -82,6 +83,13 @@ func measureRows(ctx context.Context, s *session.Session, c *config.Evaluate) (*
 	if err != nil {
 		return nil, nil, err
 	}
+	if c.ErrorCostsFile != "" {
+		costs, err := tables.ReadErrorCosts(ctx, s.Files, c.ErrorCostsFile, t.Label.Classes)
+		if err != nil {
+			return nil, nil, err
+		}
+		t = t.WithErrorCosts(costs)
+	}
 	if t, err = c.Of(t); err != nil {
 		return nil, nil, err
 	}
@@ -133,6 +141,9 @@ func measureRows(ctx context.Context, s *session.Session, c *config.Evaluate) (*
 	counted := predicted[0]
 	source.WarnOfNovelty(s.Reporter.Warn, t, source.Novelties(t, counted.Novelty, counted.Rows), counted.Rows)
 	m := newPredictedMetrics(t, counted, spec)
+	if c.ErrorCostsFile != "" {
+		m.ErrorCosts = t.Label.ErrorCosts
+	}
 	if err := warnOfOtherClasses(s.Reporter.Warn, counted.OtherClass, measuredRows(m), spec.Label, t); err != nil {
 		return nil, nil, err
 	}

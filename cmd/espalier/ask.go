@@ -38,7 +38,7 @@ func (o *askOptions) Settings() []setting.Setting {
 		config.ModelSetting(&o.model),
 		{
 			Name: "value", Group: setting.Case, Value: setting.Repeated(&o.values),
-			Help: "NAME=VALUE of a feature that is known beforehand and costs nothing; empty: unknown; may be repeated",
+			Help: "NAME=VALUE of a feature that is known beforehand and costs nothing; empty: it cannot be had; may be repeated",
 		},
 		{
 			Name: "confidence", Group: setting.Case, Value: setting.Share(&o.confidence),
@@ -64,9 +64,13 @@ An answer is a line: a number, a date, a time or a timestamp (2026-11-21, 09:30,
 
 In a terminal, a part of a category is enough: ask lists the categories that contain
 the text, and takes the category if it is the only one. A text in double quotes that
-is no category counts as another value. A question mark says that the value is
-unknown, < goes back to the question before, and Enter alone shows the question again.
-Without a terminal, an empty line says that the value is unknown.
+is no category counts as another value. A question mark says that the value cannot
+be had, < goes back to the question before, and Enter alone shows the question again.
+Without a terminal, an empty line says that the value cannot be had.
+
+A value that cannot be had costs nothing. If at least 5 % of the training rows lack
+it, the case goes on as they do. Otherwise the tree has not learned where the case
+belongs: the questions end, and the outcome is what is known at the node.
 
 With --confidence, ask ends at a node where a lower bound on the probability of the
 most probable class reaches it. The bound is below the probability, which counts
@@ -198,7 +202,7 @@ func (q *questionnaire) give(pair string) error {
 	if problem != "" {
 		return &usage.Error{Problem: fmt.Sprintf("--value %s: %s", pair, problem)}
 	}
-	if err := q.inquiry.Give(f.Name, a.value); err != nil {
+	if err := q.know(f.Name, a.value, false); err != nil {
 		return &usage.Error{Problem: fmt.Sprintf("--value %s: %v", pair, err)}
 	}
 	if !slices.ContainsFunc(q.known, func(k knownValue) bool { return k.Feature == f.Name }) {
@@ -283,7 +287,7 @@ func (q *questionnaire) next() *prompt {
 // and the cost of further tests that known values then decide.
 func (q *questionnaire) answer(p *prompt, a answer) error {
 	before := q.inquiry.Standing()
-	if err := q.inquiry.Answer(a.value); err != nil {
+	if err := q.know(p.Feature, a.value, true); err != nil {
 		return err
 	}
 	if p.categorical() && unlisted(p.Values, a) {
@@ -298,6 +302,18 @@ func (q *questionnaire) answer(p *prompt, a answer) error {
 	return nil
 }
 
+// know passes on a value that was asked for or known beforehand; the missing Value means that it cannot be had.
+func (q *questionnaire) know(feature string, v tree.Value, asked bool) error {
+	switch {
+	case v.Missing():
+		return q.inquiry.Cannot(feature)
+	case asked:
+		return q.inquiry.Answer(v)
+	default:
+		return q.inquiry.Give(feature, v)
+	}
+}
+
 // back takes back the latest answer: its question is asked again.
 func (q *questionnaire) back() error {
 	q.answered--
@@ -305,11 +321,7 @@ func (q *questionnaire) back() error {
 	q.inquiry = q.questions.Start(q.confidence)
 	for i := range q.known {
 		k := &q.known[i]
-		repeat := func() error { return q.inquiry.Give(k.Feature, k.value) }
-		if k.Asked {
-			repeat = func() error { return q.inquiry.Answer(k.value) }
-		}
-		if err := repeat(); err != nil {
+		if err := q.know(k.Feature, k.value, k.Asked); err != nil {
 			return err
 		}
 	}
@@ -380,7 +392,9 @@ type askOutcome struct {
 	Class         string             `json:"class"`
 	Probabilities map[string]float64 `json:"probabilities"`               // by class
 	Node          int                `json:"node" jsonschema:"minimum=0"` // id of the node reached, in tree.json
-	Leaf          bool               `json:"leaf"`                        // whether the node is a leaf; false: --confidence was reached before
+	Leaf          bool               `json:"leaf"`                        // whether the node is a leaf; false: --confidence was reached before, or see Lacks
+	// Lacks is the feature whose value cannot be had where the questions ended before a leaf; absent: none.
+	Lacks string `json:"lacks,omitempty"`
 	// AtLeast is a lower bound, at 95 % confidence, on the probability of the most probable class at the node for new
 	// rows, without the leaf's model; --confidence is compared with it.
 	AtLeast float64 `json:"at_least" jsonschema:"minimum=0,maximum=1"`
@@ -402,7 +416,7 @@ func (q *questionnaire) outcome() *askOutcome {
 	s := q.inquiry.Standing()
 	o := &askOutcome{
 		Class: s.Class, Probabilities: make(map[string]float64), Node: s.Node, Leaf: s.Leaf, Tests: s.Tests, Paid: s.Paid,
-		AtLeast: s.AtLeast, CostUnit: q.tree.Algorithm.CostUnit, Values: q.known,
+		Lacks: s.Lacks, AtLeast: s.AtLeast, CostUnit: q.tree.Algorithm.CostUnit, Values: q.known,
 		leading: leading(&s, &q.tree.Label, len(s.Probabilities)), interest: textview.OfInterest(q.tree, s.Node),
 	}
 	if o.Values == nil {
@@ -435,10 +449,16 @@ func (o *askOutcome) text() string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "%s (%s)\n", printable(o.Class), strings.Join(o.leading, ", "))
 	end := "leaf"
-	if !o.Leaf {
+	switch {
+	case o.Lacks != "":
+		end = "without " + printable(o.Lacks) + " at node"
+	case !o.Leaf:
 		end = "sure enough at node"
 	}
 	fmt.Fprintf(b, "%s %d, after %s for %s\n", end, o.Node, counted(o.Tests, "test"), money(o.Paid, o.CostUnit))
+	if o.Lacks != "" {
+		b.WriteString("by all training rows of the node: too few of them lacked the value to show where the case belongs\n")
+	}
 	if o.interest != "" {
 		fmt.Fprintf(b, "%s there\n", o.interest)
 	}

@@ -93,7 +93,7 @@ func terminal(t *testing.T, model string, keys []key) (got outcome, shown string
 // statusModel asks for a category: married or divorced, or another value. Two categories are spelled like what a
 // person types in place of a value.
 const statusModel = `{"format": "espalier/tree", "version": 1, "label": {"column": "c", "classes": ["yes", "no"]},
-"features": [{"name": "age", "type": "numeric", "cuts": [30.5], "missing": 0, "cost": 1},
+"features": [{"name": "age", "type": "numeric", "cuts": [30.5], "missing": 1, "cost": 1},
  {"name": "status", "type": "categorical", "values": ["?", "13", "Married", "divorced", "<", "never\u001b[1m married", "remarried"],
   "missing": 1, "cost": 2}],
 "algorithm": {"name": "c45", "lambda": 0, "theta": 0, "tests": "threshold", "bins": 8, "binning": "quantile",
@@ -168,9 +168,14 @@ job: b
 			want: outcome{stdout: b},
 		},
 		"unknown": {
-			model: billedModel, keys: []key{{age, "?\r"}, {job, "?\r"}},
-			want: outcome{stdout: "n (n 0.8, p 0.2)\nleaf 5, after 3 tests for 9 euros\n  age: unknown (7 euros for 2 tests)\n" +
-				"  job: unknown (2 euros)\n"},
+			model: lackedModel(t), keys: []key{{age, "?\r"}, {job, "?\r"}},
+			want: outcome{stdout: "n (n 0.8, p 0.2)\nleaf 5, after 3 tests for 0 euros\n  age: unknown (0 euros for 2 tests)\n" +
+				"  job: unknown (0 euros)\n"},
+		},
+		"unknown where no training row was": {
+			model: billedModel, keys: []key{{age, "20\r"}, {job, "?\r"}},
+			want: outcome{stdout: "p (p 0.6667, n 0.3333)\nwithout job at node 2, after 1 test for 7 euros\nby all training rows of the node: " +
+				"too few of them lacked the value to show where the case belongs\n  age: 20 (7 euros)\n  job: unknown (0 euros)\n"},
 		},
 		"another value": {
 			model: billedModel,
@@ -184,7 +189,7 @@ job: b
 			want: outcome{stdout: "p (p 1, n 0)\nleaf 6, after 3 tests for 9 euros\n  age: 20 (7 euros for 2 tests)\n  job: zzz (2 euros)\n"},
 		},
 		"back": {
-			model: billedModel,
+			model: lackedModel(t),
 			keys: []key{
 				{age, "<\r"},
 				{"this is the first question\r\n" + age, "50000\x15?\r"},
@@ -219,7 +224,7 @@ job: b
 		},
 		"a command that is no category": {
 			model: status, keys: []key{{age, "?\r"}, {"status: ", "<<\r"}, {age, "20\r"}, {"status: ", "??\r"}},
-			want: outcome{stdout: other + "unknown (2)\n"},
+			want: outcome{stdout: strings.Replace(other, "3\n", "1\n", 1) + "unknown (0)\n"},
 		},
 		"interrupt":   {model: billedModel, keys: []key{{age, "\x03"}}, want: outcome{code: 130}},
 		"termination": {model: billedModel, keys: []key{{age, "TERM"}}, want: outcome{code: 130}},

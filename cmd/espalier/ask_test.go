@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +53,7 @@ func ask(t *testing.T, answers string, args ...string) outcome {
 func TestAsk(t *testing.T) {
 	const unknown = "question 1: age, for 7 euros (a number, or an empty line)\n  so far n 0.6, p 0.4; paid 0 euros, " +
 		"8.2 to come on average and 9 at most\n"
+	const lacks = "by all training rows of the node: too few of them lacked the value to show where the case belongs\n"
 	for name, c := range map[string]struct {
 		answers string
 		args    []string
@@ -60,8 +62,12 @@ func TestAsk(t *testing.T) {
 	}{
 		"one question": {"50\n", nil, unknown, "n (n 1, p 0)\nleaf 1, after 1 test for 7 euros\n  age: 50 (7 euros)\n"},
 		"unknown": {
-			"\n\"c\"\n", nil, "it counts as another value",
-			"n (n 0.8, p 0.2)\nleaf 5, after 3 tests for 9 euros\n  age: unknown (7 euros for 2 tests)\n  job: c (2 euros)\n",
+			"20\n\n", nil, "question 2: job",
+			"p (p 0.6667, n 0.3333)\nwithout job at node 2, after 1 test for 7 euros\n" + lacks + "  age: 20 (7 euros)\n  job: unknown (0 euros)\n",
+		},
+		"unknown, as in training": {
+			"\n\"c\"\n", []string{"--model", lackedModel(t)}, "it counts as another value",
+			"n (n 0.8, p 0.2)\nleaf 5, after 3 tests for 6 euros\n  age: unknown (0 euros for 2 tests)\n  job: c (6 euros)\n",
 		},
 		"no line end": {
 			"20\nb", nil, "question 2: job, for 2 euros (a, b, another value, or an empty line)",
@@ -75,9 +81,15 @@ func TestAsk(t *testing.T) {
 		},
 		"all beforehand": {
 			"",
-			[]string{"--value", "age=", "--value", "job=b"},
+			[]string{"--value", "age=", "--value", "job=b", "--model", lackedModel(t)},
 			"",
 			"p (p 1, n 0)\nleaf 3, after 2 tests for 0 euros\n  age: unknown (known beforehand)\n  job: b (known beforehand)\n",
+		},
+		"unknown beforehand": {
+			"",
+			[]string{"--value", "age="},
+			"",
+			"n (n 0.6, p 0.4)\nwithout age at node 0, after 0 tests for 0 euros\n" + lacks + "  age: unknown (known beforehand)\n",
 		},
 		"sure at once": {
 			"",
@@ -100,7 +112,10 @@ func TestAsk(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := ask(t, c.answers, append(c.args, manyRows(t, billedModel))...)
+			if !slices.Contains(c.args, "--model") {
+				c.args = append(c.args, manyRows(t, billedModel))
+			}
+			o := ask(t, c.answers, c.args...)
 			o.wants(t, 0, c.stderr)
 			if diff := cmp.Diff(c.stdout, o.stdout); diff != "" {
 				t.Errorf("stdout (-want +got):\n%s", diff)
@@ -117,21 +132,10 @@ func TestAskSet(t *testing.T) {
 
 // TestAskInterest: the class of interest comes first, with its training rows, and its threshold decides.
 func TestAskInterest(t *testing.T) {
-	b, err := os.ReadFile(billedModel)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := tree.Decode(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	model := filepath.Join(t.TempDir(), "tree.json")
-	if err := os.WriteFile(model, m.WithDecision(&tree.Decision{Positive: "p", Threshold: .2}).Encode(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	model := edited(t, lackedModel(t), func(m *tree.Tree) { *m = *m.WithDecision(&tree.Decision{Positive: "p", Threshold: .2}) })
 	got := ask(t, "\n\"c\"\n", model)
 	const so = "so far p 0.4, n 0.6; paid"
-	want := "p (p 0.2, n 0.8)\nleaf 5, after 3 tests for 9 euros\np: 1 of 5 training rows there\n"
+	want := "p (p 0.2, n 0.8)\nleaf 5, after 3 tests for 6 euros\np: 1 of 5 training rows there\n"
 	if got.code != 0 || !strings.HasPrefix(got.stdout, want) || !strings.Contains(got.stderr, so) {
 		t.Errorf("exit %d, %s%s; want %s and %s", got.code, got.stdout, got.stderr, want, so)
 	}
@@ -140,15 +144,15 @@ func TestAskInterest(t *testing.T) {
 // TestAskModel: by hand, the outcome at a leaf with a model, as text and as JSON.
 func TestAskModel(t *testing.T) {
 	model := filepath.Join("..", "..", "induce", "tree", "testdata", "golden", "modelled.json")
-	o := ask(t, "25\n\n", model) // the logit of p is 0.25 + 0.5
+	o := ask(t, "25\nc\n", model) // the logit of p is 0.25 + 0.5
 	o.wants(t, 0)
 	want := "p (p 0.6792, n 0.3208)\nleaf 4, after 2 tests for 5\nby the leaf's model of age; without it p 0.6, n 0.4\n" +
-		"  age: 25 (3)\n  job: unknown (2)\n"
+		"  age: 25 (3)\n  job: c (2)\n"
 	if diff := cmp.Diff(want, o.stdout); diff != "" {
 		t.Errorf("stdout (-want +got):\n%s", diff)
 	}
 	file := filepath.Join(t.TempDir(), "ask.json")
-	if err := os.WriteFile(file, []byte(ask(t, "25\n\n", "--json", model).stdout), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(ask(t, "25\nc\n", "--json", model).stdout), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	validate(t, "ask", file)
@@ -156,8 +160,9 @@ func TestAskModel(t *testing.T) {
 	if err != nil || !bytes.Contains(b, []byte(`"model":["age"]`)) {
 		t.Errorf("%s, %v", b, err)
 	}
-	boosted := ask(t, "25\n\n", strings.Replace(model, "modelled", "boosted", 1)) // 0.25 + 0.5 - 0.25 + 0.125
-	want = "p (p 0.6514, n 0.3486)\nleaf 4, after 2 tests for 5\nby the leaf's model of age and job; without it p 0.6, n 0.4\n"
+	lacked := edited(t, strings.Replace(model, "modelled", "boosted", 1), func(tr *tree.Tree) { tr.Features[1].Missing = 1 })
+	boosted := ask(t, "25\n\n", lacked) // 0.25 + 0.5 - 0.25 + 0.125
+	want = "p (p 0.6514, n 0.3486)\nleaf 4, after 2 tests for 3\nby the leaf's model of age and job; without it p 0.6, n 0.4\n"
 	if boosted.wants(t, 0); !strings.HasPrefix(boosted.stdout, want) {
 		t.Errorf("with a booster %q, want %q", boosted.stdout, want)
 	}
@@ -169,18 +174,18 @@ func TestAskModel(t *testing.T) {
 
 // TestAskJSON: one object on stdout, whatever the questions say on stderr.
 func TestAskJSON(t *testing.T) {
-	o := ask(t, "-inf\n\n", "--json", "--model", billedModel)
+	o := ask(t, "-inf\n\n", "--json", "--model", lackedModel(t))
 	o.wants(t, 0, "question 2")
 	var got map[string]any
 	if err := json.Unmarshal([]byte(o.stdout), &got); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]any{
-		"class": "p", "probabilities": map[string]any{"n": 0., "p": 1.}, "node": 6., "leaf": true, "tests": 3., "paid": 9.,
+		"class": "p", "probabilities": map[string]any{"n": 0., "p": 1.}, "node": 6., "leaf": true, "tests": 3., "paid": 7.,
 		"cost_unit": "euros", "at_least": 0.239088, // (1/20 / 4^3)^(1/5): 5 rows of one class below 3 tests on 2 features
 		"values": []any{
 			map[string]any{"feature": "age", "value": "-Inf", "asked": true, "tests": 2., "cost": 7.},
-			map[string]any{"feature": "job", "value": nil, "asked": true, "tests": 1., "cost": 2.},
+			map[string]any{"feature": "job", "value": nil, "asked": true, "tests": 1., "cost": 0.},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -325,6 +330,33 @@ func TestAskErrors(t *testing.T) {
 // manyRows writes a tree with 100 times the training rows, and returns its file.
 func manyRows(t *testing.T, model string) string {
 	t.Helper()
+	return edited(t, model, func(tr *tree.Tree) {
+		for i := range tr.Nodes {
+			n := &tr.Nodes[i]
+			n.Rows *= 100
+			n.Weight *= 100
+			for k := range n.RawClassWeights {
+				n.RawClassWeights[k] *= 100
+				n.ClassWeights[k] *= 100
+			}
+		}
+	})
+}
+
+// lackedModel returns billedModel, where 2 of 20 training rows lack each value.
+func lackedModel(t *testing.T) string {
+	t.Helper()
+	return edited(t, billedModel, func(tr *tree.Tree) {
+		tr.Training.Rows = 20
+		for i := range tr.Features {
+			tr.Features[i].Missing = 2
+		}
+	})
+}
+
+// edited returns the file of a tree after a change.
+func edited(t *testing.T, model string, edit func(tr *tree.Tree)) string {
+	t.Helper()
 	b, err := os.ReadFile(model)
 	if err != nil {
 		t.Fatal(err)
@@ -333,15 +365,7 @@ func manyRows(t *testing.T, model string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range tr.Nodes {
-		n := &tr.Nodes[i]
-		n.Rows *= 100
-		n.Weight *= 100
-		for k := range n.RawClassWeights {
-			n.RawClassWeights[k] *= 100
-			n.ClassWeights[k] *= 100
-		}
-	}
+	edit(tr)
 	file := filepath.Join(t.TempDir(), "tree.json")
 	if err = os.WriteFile(file, tr.Encode(), 0o600); err != nil {
 		t.Fatal(err)

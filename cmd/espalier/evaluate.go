@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/textview"
@@ -52,6 +53,9 @@ that training did not have go where the tree sends unseen ones. If rows come in
 groups, such as customers with several rows, the intervals count groups: --group
 names their column, which is the group of the training if the rows have it.
 
+--error_costs counts what tests and errors cost together, by costs that the training
+did not have. The tree then predicts the class of the lowest expected error cost.
+
 With --against B it compares two trees on the same rows: A is MODEL, the tree in
 use, and B the new tree. It prints the figures of both with B's less A's and its
 95 % interval. Both trees see the same rows, so the interval is narrower than the
@@ -66,6 +70,7 @@ tree that has scored rows, by day. Predictions without a label and labels
 without a prediction are counted and left out. A key may occur once on each side.`,
 		Example: `  espalier evaluate runs/first --input 'new/*.parquet'
   espalier evaluate runs/first/tree.json --input new.parquet --json
+  espalier evaluate runs/first --input new.parquet --error_costs errors.csv
   espalier evaluate runs/today --against runs/new --input 'labelled/*.parquet'
   espalier evaluate --predictions 'scored/{date-29..date}' \
       --labels paid.parquet --key customer,day`,
@@ -98,7 +103,7 @@ func runEvaluate(c *cobra.Command, flags *evaluateFlags, reporter engine.Reporte
 	default:
 		t, metrics, err := pipelines.Evaluate(c.Context(), flags.Evaluate, reporter)
 		return printFound(c.OutOrStdout(), metrics, err, flags.json, func(w io.Writer, m *runfolder.Metrics) error {
-			if err := printEvaluated(w, m); err != nil || !flags.thresholds {
+			if err := printEvaluated(w, t, m); err != nil || !flags.thresholds {
 				return err
 			}
 			return textview.Operating(w, t, m.Test, "evaluated", false, pageWidth(w))
@@ -121,7 +126,7 @@ func printFound[T interface{ Encode() ([]byte, error) }](
 }
 
 // printEvaluated prints the most important figures.
-func printEvaluated(w io.Writer, metrics *runfolder.Metrics) error {
+func printEvaluated(w io.Writer, t *tree.Tree, metrics *runfolder.Metrics) error {
 	width := pageWidth(w)
 	m := metrics.Test
 	b := bufio.NewWriter(w) // keeps the first error for Flush
@@ -135,6 +140,9 @@ func printEvaluated(w io.Writer, metrics *runfolder.Metrics) error {
 	}
 	summary := fmt.Sprintf("AUC %s, accuracy %s%s, expected cost %s", textview.Area(m), textview.Accuracy(m), mistakes, textview.Figure(m.ExpectedCost))
 	_, _ = fmt.Fprintf(b, "\n%s\n", textview.Wrapped(summary, width, ""))
+	if total := textview.EvaluatedTotal(t, m); total != "" {
+		_, _ = fmt.Fprintln(b, textview.Wrapped(total, width, ""))
+	}
 	if d := metrics.Decision; d != nil {
 		_, _ = fmt.Fprintln(b, textview.Wrapped("predicted: "+textview.ThresholdText(d), width, ""))
 	}

@@ -25,8 +25,17 @@ type frontierFlags struct {
 	choice config.Train // has the flags of the choice
 	console
 
+	by   listOrder
 	json bool
 }
+
+// listOrder is by what the list of trees is made and ordered.
+type listOrder string
+
+const (
+	byCost   listOrder = "cost"
+	byLeaves listOrder = "leaves"
+)
 
 // notNumber is the value of --promote that names no tree.
 const notNumber = -1
@@ -57,12 +66,16 @@ func (c *frontierFlags) Settings() []setting.Setting {
 		},
 		{Name: "dry_run", Value: setting.Switch(&c.DryRun), Help: "say which tree is chosen, and write nothing"},
 	})
-	return slices.Concat(run, choice, []setting.Setting{jsonSetting(&c.json, "print the list, or the choice, as JSON")},
+	list := setting.In(setting.Choice, []setting.Setting{{
+		Name: "by", Value: setting.OneOf(&c.by, string(byCost), string(byLeaves)),
+		Help: "list the trees that are the best at their cost, or for each maximum number of leaves the tree that --max_leaves chooses",
+	}})
+	return slices.Concat(run, choice, list, []setting.Setting{jsonSetting(&c.json, "print the list, or the choice, as JSON")},
 		c.printedSettings(true), c.StorageConfig.Settings())
 }
 
 func newFrontierFlags() *frontierFlags {
-	return &frontierFlags{Promote: config.DefaultPromote(), console: newConsole()}
+	return &frontierFlags{Promote: config.DefaultPromote(), console: newConsole(), by: byCost}
 }
 
 func newFrontier() *cobra.Command {
@@ -77,13 +90,15 @@ file in the folder frontier/.
 
 --promote, or a budget as train has it, chooses another tree and writes a new run
 with it to --output, without training again. --error_costs compares the trees by
-other error costs, and lists them if there is no --output. RUN stays as it is, and "origin" in
-the new manifest.json names it. A budget finds the tree that training with this
+other error costs, and lists them if there is no --output. --by leaves lists the
+trees by their size: for each number of leaves the tree that --max_leaves chooses.
+RUN stays as it is, and "origin" in the new manifest.json names it. A budget finds the tree that training with this
 budget gives, also if the list does not have it. Only the certificate of another
 grown tree, and figures of trees with leaf models, take the training rows.`,
 		Example: `  espalier frontier runs/first
   espalier frontier runs/first --promote 14 --output runs/second
   espalier frontier runs/first --max_expected_cost 3 --dry_run
+  espalier frontier runs/first --by leaves
   espalier frontier runs/first --error_costs errors.csv`,
 		Args: arguments(1, "frontier takes one run folder: espalier frontier runs/first"),
 	}
@@ -93,6 +108,9 @@ grown tree, and figures of trees with leaf models, take the training rows.`,
 		if err := refusals(c.Flags()); err != nil {
 			return err
 		}
+		if faults := setting.Faults(flags.Settings()); len(faults) > 0 {
+			return usage.All(faults)
+		}
 		flags.Run = args[0]
 		flags.Choice = make(map[string]string)
 		for _, name := range config.ChoiceFlags() {
@@ -100,10 +118,11 @@ grown tree, and figures of trees with leaf models, take the training rows.`,
 				flags.Choice[name] = f.Value.String()
 			}
 		}
-		if flags.Prices() && flags.Output == "" {
+		flags.ByLeaves = flags.by == byLeaves
+		if (flags.Prices() || flags.ByLeaves) && flags.Output == "" {
 			flags.DryRun = true
 		}
-		if flags.Number == notNumber && len(flags.Choice) == 0 {
+		if flags.Number == notNumber && len(flags.Choice) == 0 && !flags.ByLeaves {
 			if flags.Output != "" {
 				return usage.Errorf("--output is for a new run: choose its tree, such as by --promote 1")
 			}
@@ -160,6 +179,9 @@ func runPromote(c *cobra.Command, flags *frontierFlags) error {
 	if err != nil {
 		return err
 	}
+	if flags.json && flags.ByLeaves {
+		return printJSON(c.OutOrStdout(), p.Frontier)
+	}
 	if flags.json {
 		return printJSON(c.OutOrStdout(), struct {
 			Tree    *runfolder.Point   `json:"tree"`
@@ -168,7 +190,21 @@ func runPromote(c *cobra.Command, flags *frontierFlags) error {
 			Metrics *runfolder.Metrics `json:"metrics,omitempty"`
 		}{p.Now, p.Before, p.Metrics != nil, p.Metrics})
 	}
+	if flags.ByLeaves {
+		return printBySize(c.OutOrStdout(), p)
+	}
 	return printPromoted(c.OutOrStdout(), p, flags.Prices() && flags.DryRun)
+}
+
+// printBySize prints the trees by their size.
+func printBySize(w io.Writer, p *train.Promoted) error {
+	width := pageWidth(w)
+	b := bufio.NewWriter(w) // keeps the first error for Flush
+	_ = textview.PointsTable(p.Frontier).Write(b, width)
+	text := fmt.Sprintf("%d trees by size: each is chosen (%s) among the trees of at most its leaves; espalier frontier %s --max_leaves N "+
+		"--output NEW writes a run with it (-: not among the listed trees)", len(p.Frontier.Points), p.Frontier.Select, p.Run)
+	_, _ = fmt.Fprintf(b, "\n%s\n", textview.Wrapped(text, width, ""))
+	return b.Flush()
 }
 
 // printPromoted prints the chosen tree next to the tree of the run or, with whole, all trees of the frontier.

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,6 +33,20 @@ func TestFrontierVerb(t *testing.T) {
 	if !strings.Contains(byAccuracy.stdout, "merit (accuracy)") || strings.Contains(listed.stdout, "merit (") {
 		t.Errorf("the lists do not name the merit:\n%s\n%s", listed.stdout, byAccuracy.stdout)
 	}
+	bySize := espalier(t, "frontier", output, "--by", "leaves", "--max_cost", "5", "--progress", "none")
+	bySize.wants(t, 0)
+	var sizes runfolder.Frontier
+	asJSON = espalier(t, "frontier", output, "--by", "leaves", "--max_cost", "5", "--json", "--progress", "none")
+	asJSON.wants(t, 0)
+	if err := json.Unmarshal([]byte(asJSON.stdout), &sizes); err != nil || len(sizes.Points) < 5 ||
+		!strings.Contains(bySize.stdout, fmt.Sprintf("%d trees by size", len(sizes.Points))) {
+		t.Fatalf("%d points, %v:\n%s", len(sizes.Points), err, bySize.stdout)
+	}
+	for i := range sizes.Points {
+		if q := &sizes.Points[i]; q.MaxCost > 5 || i > 0 && q.Leaves <= sizes.Points[i-1].Leaves {
+			t.Errorf("tree %d of the list by size has %d leaves and costs %v at most", i, q.Leaves, q.MaxCost)
+		}
+	}
 	third := filepath.Join(t.TempDir(), "third")
 	promoted := espalier(t, "frontier", output, "--promote", "003", "--output", third, "--progress", "none")
 	promoted.wants(t, 0)
@@ -55,6 +70,9 @@ func TestFrontierVerb(t *testing.T) {
 		{"frontier", output, "--output", third},
 		{"frontier", output, "--promote", "2", "--output", third},
 		{"frontier", output, "--merit", "gini", "--dry_run"},
+		{"frontier", output, "--by", "size"},
+		{"frontier", output, "--by", "leaves", "--promote", "3"},
+		{"frontier", output, "--by", "leaves", "--output", filepath.Join(t.TempDir(), "new")},
 	} {
 		espalier(t, argv...).wants(t, 2)
 	}

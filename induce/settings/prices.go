@@ -45,10 +45,6 @@ func (p *Prices) absence(feature string) Absence {
 	return cmp.Or(p.Absent[feature], p.Absent[""], AbsentAuto)
 }
 
-// manyAbsent is the share of the weight of the training rows without a value of a feature from which AbsentAuto takes its
-// values as unordered. Fewer may be faults of recording.
-const manyAbsent = 0.05
-
 // unordered reports whether the values of a feature are absent because nobody ordered them. weight is the weight of the
 // training rows. A feature of an earlier run stays as it was, unless it is named.
 func (p *Prices) unordered(f *dataset.Feature, weight int64) bool {
@@ -58,7 +54,7 @@ func (p *Prices) unordered(f *dataset.Feature, weight int64) bool {
 	case AbsentValue:
 		return false
 	default:
-		return f.Unordered || p.charges(f) && float64(f.Missing) >= manyAbsent*float64(weight)
+		return f.Unordered || p.charges(f) && f.OftenMissing(weight)
 	}
 }
 

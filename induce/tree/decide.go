@@ -90,6 +90,25 @@ func (t *Tree) WithDecision(d *Decision) *Tree {
 	return &other
 }
 
+// WithErrorCosts returns the label with other error costs, by actual and then by predicted class, which must fit its
+// classes. They decide in place of a threshold; the class of interest stays.
+func (l *Label) WithErrorCosts(costs [][]float64) Label {
+	other := *l
+	other.ErrorCosts = costs
+	if l.Thresholded() {
+		other.Decision = &Decision{Positive: l.Decision.Positive}
+	}
+	return other
+}
+
+// WithErrorCosts returns the tree with the label that has other error costs. The trees share all but the classes of the
+// nodes.
+func (t *Tree) WithErrorCosts(costs [][]float64) *Tree {
+	other := *t
+	other.Label = t.Label.WithErrorCosts(costs)
+	return other.WithDecision(other.Label.Decision)
+}
+
 // applyPriors adapts the probabilities to the label's priors: each probability is
 // multiplied by the prior over the training frequency of its class, and the node's
 // probabilities are normalised. The training frequency is the root's estimate, so

@@ -74,6 +74,7 @@ const (
 	unknown known = iota
 	given         // by Give, without a question
 	bought
+	lacking // by Cannot: the inquiry ends where a test needs the value
 )
 
 // Start begins an inquiry, which ends at a leaf. With a confidence in (0, 1] it may end earlier: at
@@ -132,6 +133,7 @@ type Standing struct {
 	AtLeast  float64
 	Node     int     // id of the node reached
 	Leaf     bool    // the node is a leaf
+	Lacks    string  // feature of the node's test whose value cannot be had, so that the inquiry has ended; empty: see Leaf
 	Tests    int     // number of tests on the path
 	Paid     float64 // total paid for these tests
 	Worst    float64 // greatest total still to be paid
@@ -142,7 +144,9 @@ type Standing struct {
 // means that the row has no value. A feature that no test uses is ignored. Give returns a
 // *dataset.DataError for an unknown feature, for a second, different value of a feature, and for a text
 // if the feature is numeric.
-func (i *Inquiry) Give(feature string, v Value) error {
+func (i *Inquiry) Give(feature string, v Value) error { return i.give(feature, v, given) }
+
+func (i *Inquiry) give(feature string, v Value, how known) error {
 	if i.invalid != nil {
 		return i.invalid
 	}
@@ -162,9 +166,23 @@ func (i *Inquiry) Give(feature string, v Value) error {
 		return i.conflict(in, v)
 	}
 	i.values[in] = v
-	i.known[in] = given
+	i.known[in] = how
 	i.advance()
 	return nil
+}
+
+// Cannot says that the value of a feature cannot be had, so nobody is asked and nothing is paid for it. If the feature is
+// unordered, or if at least 5 % of the training rows lack the value, the row goes where these rows go, as for Give with the
+// missing Value. Otherwise the tree has not learned where such a row belongs: the inquiry ends at the first test of the
+// feature that has no branch for missing values alone, with the class and the probabilities of that node. The errors are the
+// same as for Give.
+func (i *Inquiry) Cannot(feature string) error {
+	how := given
+	t := i.questions.tree
+	if at, ok := i.questions.byName[feature]; ok && !t.Features[at].Unordered && !t.Features[at].OftenMissing(t.Training.Rows) {
+		how = lacking
+	}
+	return i.give(feature, Value{}, how)
 }
 
 // GiveMap adds known values, such as the values of a decoded JSON object, by the names of features:
@@ -221,7 +239,7 @@ func (i *Inquiry) Next() *Question {
 	i.advance()
 	t := i.questions.tree
 	n := &t.Nodes[i.at]
-	if n.Leaf() || i.confident(i.at) {
+	if n.Leaf() || i.lacks(i.at) || i.confident(i.at) {
 		return nil
 	}
 	f := &t.Features[n.Test.Feature]
@@ -357,6 +375,9 @@ func (i *Inquiry) Standing() Standing {
 		Class: t.Label.Classes[n.Class], Probabilities: n.Probabilities, Node: i.at, Leaf: n.Leaf(),
 		Tests: i.questions.tests[i.at], Paid: i.paid, AtLeast: i.questions.sureness.of(i.at),
 	}
+	if !n.Leaf() && i.lacks(i.at) {
+		s.Lacks = t.Features[n.Test.Feature].Name
+	}
 	if scorer := i.questions.scorer; scorer.modelled(uint32(i.at)) {
 		s.Probabilities = make([]float64, len(n.Probabilities))
 		s.Class = t.Label.Classes[scorer.refine(uint32(i.at), i.values, s.Probabilities)]
@@ -381,14 +402,39 @@ func (i *Inquiry) input(node int) int {
 	return i.questions.scorer.columns[i.questions.tree.Nodes[node].Test.Feature] - 1
 }
 
+// lacks reports whether an inquiry ends at an inner node, because the value that its test needs cannot be had. A branch for
+// missing values alone still takes the row.
+func (i *Inquiry) lacks(node int) bool {
+	if i.known[i.input(node)] != lacking {
+		return false
+	}
+	t := i.questions.tree
+	n := &t.Nodes[node]
+	missing := t.Features[n.Test.Feature].MissingCode()
+	to := t.branch(n, missing)
+	if n.Test.Kind == split.Multiway {
+		return to.Outcome != missing // may be the heaviest branch, which also takes values that no training row of the node has
+	}
+	for code := range missing {
+		if t.branch(n, code) == to {
+			return true
+		}
+	}
+	return false
+}
+
 // confident reports whether the inquiry may end at a node.
 func (i *Inquiry) confident(node int) bool {
 	return i.confidence > 0 && i.questions.sure()[node] >= i.confidence
 }
 
-// price returns the price of an inner node's test in this inquiry, where tests of given values pay nothing.
+// price returns the price of an inner node's test in this inquiry, where tests of values that are given or cannot be had pay
+// nothing.
 func (i *Inquiry) price(node int) float64 {
-	given := func(feature int) bool { return i.known[i.questions.scorer.columns[feature]-1] == given }
+	given := func(feature int) bool {
+		how := i.known[i.questions.scorer.columns[feature]-1]
+		return how == given || how == lacking
+	}
 	test := i.questions.tree.Nodes[node].Test
 	if given(test.Feature) {
 		return 0
@@ -409,7 +455,7 @@ func (i *Inquiry) price(node int) float64 {
 func (i *Inquiry) advance() {
 	for {
 		n := &i.questions.tree.Nodes[i.at]
-		if n.Leaf() || i.known[i.input(i.at)] == unknown {
+		if n.Leaf() || i.known[i.input(i.at)] == unknown || i.lacks(i.at) {
 			return
 		}
 		price := i.price(i.at)
@@ -457,7 +503,7 @@ func (i *Inquiry) outlook() (most, mean float64) {
 // toCome returns the outlook of a node, given the outlook of its children.
 func (i *Inquiry) toCome(node int) (worst, expected float64) {
 	n := &i.questions.tree.Nodes[node]
-	if n.Leaf() {
+	if n.Leaf() || i.lacks(node) {
 		return 0, 0
 	}
 	price := i.price(node)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -231,6 +232,72 @@ func TestInquiry(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestInquiryCannot: a value that cannot be had costs nothing. If 5 % of the training rows lack it, the row goes where a missing
+// value goes. If fewer do, the inquiry ends at the first test of the feature without a branch for missing values alone.
+func TestInquiryCannot(t *testing.T) {
+	ended := 0
+	asked(t, func(t *testing.T, r *rand.Rand, tr *tree.Tree, rows []row) {
+		t.Helper()
+		tr.Features = slices.Clone(tr.Features)
+		tr.Training.Rows = 100
+		for k, v := range rows {
+			f := tr.Nodes[0].Test.Feature
+			if k%3 > 0 {
+				f = r.IntN(len(tr.Features))
+			}
+			name := tr.Features[f].Name
+			finish := func(missing int64, known func(i *tree.Inquiry) error) *tree.Inquiry {
+				tr.Features[f].Missing = missing
+				i := tr.Questions().Start(0)
+				if err := known(i); err != nil {
+					t.Fatal(err)
+				}
+				for q := i.Next(); q != nil; q = i.Next() {
+					if err := i.Answer(v.value(tr, q.Feature)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				return i
+			}
+			cannot := func(i *tree.Inquiry) error { return i.Cannot(name) }
+			missing := finish(5, func(i *tree.Inquiry) error { return i.Give(name, tree.Value{}) })
+			if diff := cmp.Diff(missing.Standing(), finish(5, cannot).Standing()); diff != "" {
+				t.Fatalf("%v without %q, as 5 %% of the training rows (-missing +cannot):\n%s", v, name, diff)
+			}
+			want := missing.Standing()
+			for at, step := range missing.Path() {
+				n := &tr.Nodes[step.Node]
+				own := n.Test.Kind == split.Missing || n.Test.Kind == split.Multiway &&
+					slices.ContainsFunc(n.Branches, func(b tree.Branch) bool { return b.Missing && b.Outcome == tr.Features[f].MissingCode() }) ||
+					n.Test.Kind == split.Bin && n.Test.Code == 0 && n.Test.Span == len(tr.Features[f].Cuts)
+				if n.Test.Feature == f && !own {
+					want = tree.Standing{
+						Class: tr.Label.Classes[n.Class], Probabilities: n.Probabilities, AtLeast: want.AtLeast, Node: step.Node, Lacks: name,
+						Tests: at, Paid: step.Paid - step.Cost,
+					}
+					ended++
+					break
+				}
+			}
+			got := finish(4, cannot).Standing()
+			want.AtLeast = got.AtLeast
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("%v without %q (-want +got):\n%s", v, name, diff)
+			}
+		}
+	})
+	if ended < 100 {
+		t.Errorf("%d inquiries end before a leaf", ended)
+	}
+	if err := smallTree().Questions().Start(0).Cannot("agee"); err == nil {
+		t.Error("no error for an unknown feature")
+	}
+	i := smallTree().Questions().Start(0)
+	if err := errors.Join(i.Give("age", tree.Number(20)), i.Cannot("age")); err == nil || !strings.Contains(err.Error(), "it is known as 20") {
+		t.Errorf("a value that is known: %v", err)
+	}
 }
 
 // TestInquiryOutlook: at the start the outlook is the tree's complexity, and the greatest

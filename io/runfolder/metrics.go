@@ -17,7 +17,10 @@ type Metrics struct {
 	// Key is the column of the keys of groups, which the intervals of an evaluation count; absent: rows are independent.
 	Key string `json:"key,omitempty"`
 	// Decision is the threshold by which rows that were scored got their classes; absent: none, or see tree.json.
-	Decision   *tree.Decision  `json:"decision,omitempty"`
+	Decision *tree.Decision `json:"decision,omitempty"`
+	// ErrorCosts are the costs of predictions, by actual and then by predicted class, that an evaluation was given; absent:
+	// those in tree.json.
+	ErrorCosts [][]float64     `json:"error_costs,omitempty"`
 	Train      *metric.Metrics `json:"train,omitempty"`
 	Validation *metric.Metrics `json:"validation,omitempty"`
 	Test       *metric.Metrics `json:"test,omitempty"`

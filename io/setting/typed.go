@@ -212,9 +212,10 @@ func newList[T ~[]string](to *T, checks []Check) *listOf[T] {
 // Repeated is a setting that is given once for each of several texts, which may contain commas.
 func Repeated[T ~[]string](to *T) Value { return &repeated[T]{newList(to, nil)} }
 
-// RepeatedOf is ListOf for a setting that is given once for each of several texts, which may contain commas.
-func RepeatedOf[T any](to *T, parse func(items []string) (T, error), spell func(T) []string) Value {
-	return &repeated[T]{&listOf[T]{to: to, parse: parse, spell: spell}}
+// RepeatedOf is ListOf for a setting that is given once for each of several texts, which may contain commas. others are
+// further fields that the texts set.
+func RepeatedOf[T any](to *T, parse func(items []string) (T, error), spell func(T) []string, others ...any) Value {
+	return &repeated[T]{&listOf[T]{to: to, parse: parse, spell: spell, others: others}}
 }
 
 type listOf[T any] struct {
@@ -226,12 +227,14 @@ type listOf[T any] struct {
 	checks []Check // for each text
 	bare   bool    // whether a single value may be given without a list in JSON
 	given  bool    // whether a value was given, so that a further text adds to the list
+	others []any   // further fields that parse sets
 }
 
 func (v *listOf[T]) Type() string       { return "strings" }
 func (v *listOf[T]) Wants() string      { return "texts" }
 func (v *listOf[T]) empty() bool        { return len(v.GetSlice()) == 0 }
 func (v *listOf[T]) target() any        { return v.to }
+func (v *listOf[T]) targets() []any     { return append([]any{v.to}, v.others...) }
 func (v *listOf[T]) GetSlice() []string { return v.spell(*v.to) }
 
 func (v *listOf[T]) faults() []error {

@@ -133,7 +133,12 @@ func MeritHead(f *runfolder.Frontier) string {
 }
 
 // Number returns the number of a tree in a frontier, given the name of its file.
-func Number(file string) string { return strings.TrimSuffix(path.Base(file), ".json") }
+func Number(file string) string {
+	if file == "" {
+		return "-" // the run does not list the tree
+	}
+	return strings.TrimSuffix(path.Base(file), ".json")
+}
 
 // Marks returns the marks of a point: chosen, highest merit, least total cost.
 func Marks(p *runfolder.Point) string {

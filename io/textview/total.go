@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
@@ -14,10 +16,23 @@ func Total(r *runfolder.Run) string {
 	return string(f.total())
 }
 
+// EvaluatedTotal is the clause of Total for the metrics of a tree on other rows.
+func EvaluatedTotal(t *tree.Tree, m *metric.Metrics) string {
+	f := &facts{Run: &runfolder.Run{Tree: t}, write: name}
+	if !f.pricesErrors(m) {
+		return ""
+	}
+	return string(f.totalOn(m, *m.ExpectedCost+*m.ExpectedErrorCost, "these rows"))
+}
+
+// pricesErrors reports whether metrics have the cost of tests and of errors.
+func (f *facts) pricesErrors(m *metric.Metrics) bool {
+	return f.Tree.Label.ErrorCosts != nil && m.ExpectedErrorCost != nil && m.ExpectedCost != nil
+}
+
 func (f *facts) total() written {
 	part, m := f.Metrics.Best()
-	costs := f.Tree.Label.ErrorCosts
-	if costs == nil || m.ExpectedErrorCost == nil || m.ExpectedCost == nil {
+	if !f.pricesErrors(m) {
 		return ""
 	}
 	total := *m.ExpectedCost + *m.ExpectedErrorCost
@@ -28,7 +43,12 @@ func (f *facts) total() written {
 			on = "the folds"
 		}
 	}
-	untested := m.Untested(costs)
+	return f.totalOn(m, total, on)
+}
+
+// totalOn compares a total with the costs of errors without any test.
+func (f *facts) totalOn(m *metric.Metrics, total float64, on string) written {
+	untested := m.Untested(f.Tree.Label.ErrorCosts)
 	least := 0
 	for k := range untested {
 		if untested[k] < untested[least] {

@@ -21,6 +21,7 @@ type Evaluate struct {
 	Group          string // column of groups; empty: as in training, if present; ColumnNone: rows are independent
 	DropNullLabels bool
 	Slice          []string // columns by whose values the tree is also measured
+	ErrorCostsFile string   // CSV of error costs that decide and count in place of the tree's; empty: as in the tree
 	Against        string   // run folder or tree.json to compare Model with: the new tree, Model is the tree in use; optional
 	Output         string   // file; optional
 	Overwrite      bool
@@ -87,6 +88,11 @@ func (c *Evaluate) Settings() []setting.Setting {
 		},
 		dropSetting(&c.DropNullLabels),
 		sliceSetting(&c.Slice),
+		{
+			Name: "error_costs", Value: setting.Text(&c.ErrorCostsFile),
+			Help: "CSV of what predictions cost: actual,predicted,cost; others 0 if right, 1 if wrong: the predictions follow them, " +
+				"unless --threshold decides (default: as in the tree)",
+		},
 	})
 	return slices.Concat(run, c.Delayed.Settings(), rows, c.Decided.Settings(), c.Contract.Settings(), c.StorageConfig.Settings())
 }
@@ -104,6 +110,10 @@ func (c *Evaluate) Validate() error {
 	faults = append(faults, c.conflictsOfPredictions()...)
 	if c.Threshold != nil && (c.Against != "" || len(c.Predictions) > 0) {
 		faults = append(faults, errors.New("--threshold decides for one tree, on rows that it scores: leave out --against and "+
+			"--predictions"))
+	}
+	if c.ErrorCostsFile != "" && (c.Against != "" || len(c.Predictions) > 0) {
+		faults = append(faults, errors.New("--error_costs decide for one tree, on rows that it scores: leave out --against and "+
 			"--predictions"))
 	}
 	if c.Against != "" && len(c.Slice) > 0 {

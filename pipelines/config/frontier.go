@@ -25,6 +25,7 @@ type Promote struct {
 	// run.
 	Choice map[string]string
 
+	ByLeaves    bool     // list the tree of the choice for each maximum number of leaves; needs DryRun
 	Input       []string // current location of the training rows; empty: unchanged since training
 	WithoutRows bool     // skip outputs that require the training rows
 	DryRun      bool     // choose without writing anything; Output may be empty
@@ -80,6 +81,9 @@ func (c *Promote) Validate() error {
 	if given := c.given(); len(given) > 0 && c.Number >= 0 {
 		faults = append(faults, fmt.Errorf("--promote names a tree, and --%s chooses one: give one of them",
 			strings.Join(given, ", --")))
+	}
+	if c.ByLeaves && (c.Number >= 0 || !c.DryRun) {
+		faults = append(faults, errors.New("--by leaves lists trees: leave out --promote and --output, and take a tree by --max_leaves"))
 	}
 	if c.Output == "" && !c.DryRun {
 		faults = append(faults, errors.New("--output is missing: it names the folder of the new run; --dry_run writes none"))

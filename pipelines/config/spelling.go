@@ -264,8 +264,39 @@ func spellOrdered(ordered map[string][]string) []string {
 	return spellLists(ordered, func(values []string) []string { return values })
 }
 
-func parseCuts(items []string) (map[string][]float64, error) {
-	return parseLists(items, "COLUMN=NUMBER,NUMBER,.., ascending", func(values []string) (cuts []float64, err error) {
+// parseCuts reads --cuts: columns with their cuts, such as age=18,65, or a file.
+func (c *Train) parseCuts(items []string) (map[string][]float64, error) {
+	file := ""
+	if len(items) == 1 && isFile(items[0]) {
+		file = items[0]
+		items = nil
+	}
+	cuts, err := parseColumnCuts(items)
+	if err == nil {
+		c.CutsFile = file
+	}
+	return cuts, err
+}
+
+// isFile reports whether an item is the name of a file, such as cuts.csv or day=1/cuts.csv, not COLUMN=VALUE,VALUE.
+func isFile(item string) bool {
+	return !strings.Contains(item, "=") && strings.ContainsAny(item, "./") || strings.HasSuffix(item, ".csv")
+}
+
+func (c *Train) spellCuts(cuts map[string][]float64) []string {
+	if c.CutsFile != "" {
+		return []string{c.CutsFile}
+	}
+	return spellLists(cuts, func(cuts []float64) (values []string) {
+		for _, cut := range cuts {
+			values = append(values, dataset.SpellNumber(cut))
+		}
+		return values
+	})
+}
+
+func parseColumnCuts(items []string) (map[string][]float64, error) {
+	return parseLists(items, "COLUMN=NUMBER,NUMBER,.., ascending, or one CSV file feature,cut", func(values []string) (cuts []float64, err error) {
 		for _, text := range values {
 			cut, err := strconv.ParseFloat(text, 64)
 			if err != nil {
@@ -274,15 +305,6 @@ func parseCuts(items []string) (map[string][]float64, error) {
 			cuts = append(cuts, cut)
 		}
 		return cuts, nil
-	})
-}
-
-func spellCuts(cuts map[string][]float64) []string {
-	return spellLists(cuts, func(cuts []float64) (values []string) {
-		for _, cut := range cuts {
-			values = append(values, dataset.SpellNumber(cut))
-		}
-		return values
 	})
 }
 

@@ -58,6 +58,7 @@ type Files struct {
 // Tables are files with settings of the Training. A setting must not come from both.
 type Tables struct {
 	CostsFile        string // with Costs, ValueCosts and Groups
+	CutsFile         string // with Cuts
 	ClassWeightsFile string
 	PriorsFile       string // or CLASS=P,..
 	ErrorCostsFile   string
@@ -212,9 +213,9 @@ func (c *Train) testSettings() []setting.Setting {
 				"them as numbers; once for each column",
 		},
 		{
-			Name: "cuts", Value: setting.RepeatedOf(&c.Cuts, parseCuts, spellCuts),
+			Name: "cuts", Value: setting.RepeatedOf(&c.Cuts, c.parseCuts, c.spellCuts, &c.CutsFile),
 			Help: "column of numbers with cuts of your own, ascending (age=18,65): tests are for values below one of them; once for " +
-				"each column",
+				"each column, or a CSV feature,cut",
 		},
 		{Name: "numeric", Value: setting.List(&c.Numeric), Help: "text or boolean columns to read as numbers"},
 		{
@@ -546,7 +547,7 @@ func (c *Train) conflictsOfCuts() []error {
 // conflictsOfEarlier returns the faults of --cuts_from and --refit.
 func (c *Train) conflictsOfEarlier() []error {
 	var faults []error
-	if len(c.Cuts) > 0 && (c.Refit != "" || c.CutsFrom != "") {
+	if len(c.Cuts)+len(c.CutsFile) > 0 && (c.Refit != "" || c.CutsFrom != "") {
 		faults = append(faults, errors.New("--cuts_from and --refit take the cuts of an earlier run: leave out --cuts"))
 	}
 	if len(c.Absent) > 0 && c.Refit != "" {
@@ -594,6 +595,7 @@ func (c *Train) conflictsOfTraining() []error {
 		file  string
 	}{
 		{"costs", c.Named(), c.CostsFile},
+		{"cuts", len(c.Cuts) > 0, c.CutsFile},
 		{"class_weights", c.Weighs(), c.ClassWeightsFile},
 		{"priors", len(c.Priors) > 0, c.PriorsFile},
 		{"error_costs", len(c.ErrorCosts) > 0, c.ErrorCostsFile},

@@ -43,7 +43,7 @@ func (w *work) named(ctx context.Context) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	costs, err := tables.DigestOf(ctx, w.files, c.CostsFile)
+	costs, err := tables.DigestOf(ctx, w.files, "costs", c.CostsFile)
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +52,11 @@ func (w *work) named(ctx context.Context) (map[string]any, error) {
 		return nil, err
 	}
 	named := map[string]any{"contract": obeyed, "costs": costs, "classes": classes.Digests()}
+	if c.CutsFile != "" {
+		if named["cuts"], err = tables.DigestOf(ctx, w.files, "cuts", c.CutsFile); err != nil {
+			return nil, err
+		}
+	}
 	if c.CutsFrom != "" {
 		if named["cuts_from"], err = source.ReadCuts(ctx, w.files.Store, "cuts_from", c.CutsFrom); err != nil {
 			return nil, err

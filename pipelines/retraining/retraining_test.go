@@ -586,6 +586,7 @@ func TestKey(t *testing.T) {
 		"costs":         {&c.Train.CostsFile, "feature,cost\nx,2\n", "feature,cost\nx,3\n"},
 		"class_weights": {&c.Train.ClassWeightsFile, "class,weight\nyes,2\n", "class,weight\nyes,3\n"},
 		"priors":        {&c.Train.PriorsFile, "class,prior\nyes,0.4\nno,0.6\n", "class,prior\nyes,0.3\nno,0.7\n"},
+		"cuts":          {&c.Train.CutsFile, "feature,cut\nx,0.5\n", "feature,cut\nx,0.5\nx,0.2\n"},
 		"error_costs":   {&c.Train.ErrorCostsFile, "actual,predicted,cost\nyes,no,2\n", "actual,predicted,cost\nyes,no,3\n"},
 	} {
 		before := *s.setting

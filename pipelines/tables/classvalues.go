@@ -51,6 +51,15 @@ func ReadClasses(ctx context.Context, from *source.Files, c *config.Train) (Clas
 	return s, cmp.Or(errs...)
 }
 
+// ReadErrorCosts returns the error costs in a CSV file, by actual and then by predicted class. Errors are usage errors.
+func ReadErrorCosts(ctx context.Context, from *source.Files, url string, classes []string) ([][]float64, error) {
+	read, err := ReadClasses(ctx, from, &config.Train{Tables: config.Tables{ErrorCostsFile: url}})
+	if err != nil {
+		return nil, err
+	}
+	return read.ErrorCostsOf(classes)
+}
+
 // set sets a number in a map, and creates the map if it is nil.
 func set(values *map[string]float64, class string, x float64) {
 	if *values == nil {

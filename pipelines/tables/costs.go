@@ -20,7 +20,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// maxCosts bounds a costs file.
+// maxCosts bounds a file of costs, of cuts or about classes.
 const maxCosts = 64 << 20
 
 // Costs are the prices of a configuration, or of the costs file that it names.
@@ -91,7 +91,7 @@ func ReadCosts(ctx context.Context, f *source.Files, t *config.Train, columns []
 	c.Costs = nil
 	c.ValueCosts = nil
 	c.Groups = nil
-	b, err := costsFile(ctx, f, url)
+	b, err := tableFile(ctx, f, "costs", url)
 	if err != nil {
 		return nil, err
 	}
@@ -157,20 +157,20 @@ func (c *Costs) add(line *costLine) {
 	c.Groups[at].Features = append(c.Groups[at].Features, line.feature)
 }
 
-func costsFile(ctx context.Context, f *source.Files, url string) ([]byte, error) {
+func tableFile(ctx context.Context, f *source.Files, flag, url string) ([]byte, error) {
 	b, err := f.Store.ReadAll(ctx, url, maxCosts)
 	if err != nil {
-		return nil, usage.Errorf("--costs: %v", err)
+		return nil, usage.Errorf("--%s: %v", flag, err)
 	}
 	return b, nil
 }
 
-// DigestOf returns the digest of a costs file; empty if there is no file.
-func DigestOf(ctx context.Context, f *source.Files, url string) (string, error) {
+// DigestOf returns the digest of the file that a flag names; empty if there is no file.
+func DigestOf(ctx context.Context, f *source.Files, flag, url string) (string, error) {
 	if url == "" {
 		return "", nil
 	}
-	b, err := costsFile(ctx, f, url)
+	b, err := tableFile(ctx, f, flag, url)
 	if err != nil {
 		return "", err
 	}

@@ -93,7 +93,7 @@ type checkpointSource struct {
 	Config   map[string]any    `json:"config"`
 	Costs    string            `json:"costs"` // digest of the costs file
 	Inputs   []runfolder.Input `json:"inputs"`
-	PerClass map[string]string `json:"per_class,omitempty"` // digests of the files about classes, by flag
+	PerClass map[string]string `json:"per_class,omitempty"` // digests of the files about classes and of cuts, by flag
 }
 
 // ownedFolders names the folders in the checkpoint folder that belong to Espalier.
@@ -300,6 +300,19 @@ func (c *checkpoint) whole() bool {
 	return c.Spec != nil && c.Growth != nil && c.Growth.Classes == len(c.Classes)
 }
 
+// digests returns the digests of the files about classes, and of the file of cuts, by flag; nil if there are no files.
+func (p *plan) digests() map[string]string {
+	digests := p.tables.Digests()
+	if p.ownCuts == "" {
+		return digests
+	}
+	if digests == nil {
+		digests = make(map[string]string)
+	}
+	digests["cuts"] = p.ownCuts
+	return digests
+}
+
 // refuseOther returns an error if the checkpoint has another version, input or configuration. The error
 // names the difference.
 func (p *plan) refuseOther(c *checkpoint) error {
@@ -322,7 +335,7 @@ func (p *plan) refuseOther(c *checkpoint) error {
 	if p.costs.Digest != c.Costs {
 		return changed("the costs file has changed")
 	}
-	digests := p.tables.Digests()
+	digests := p.digests()
 	for _, flag := range slices.Sorted(maps.Keys(digests)) {
 		if digests[flag] != c.PerClass[flag] {
 			return changed(fmt.Sprintf("the file of --%s has changed", flag))

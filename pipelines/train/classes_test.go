@@ -316,14 +316,15 @@ func resumes(t *testing.T, c config.Train, want string) {
 	}
 }
 
-// TestResumeByClass: what is said about classes belongs to a checkpoint.
+// TestResumeByClass: what files contain about classes, and the cuts of a file, belong to a checkpoint.
 func TestResumeByClass(t *testing.T) {
 	c := resumable(t)
 	c.ClassWeightsFile = textFile(t, "weights.csv", "class,weight\nhigh,2.5\n")
 	c.ErrorCostsFile = textFile(t, "errors.csv", "actual,predicted,cost\nhigh,low,3\n")
+	c.CutsFile = textFile(t, "cuts.csv", "feature,cut\na,2\na,1\n")
 	c.PriorsFile = "high=1,low=1,middle=2"
 	want := broken(t, &c)
-	for flag, url := range map[string]string{"class_weights": c.ClassWeightsFile, "error_costs": c.ErrorCostsFile} {
+	for flag, url := range map[string]string{"class_weights": c.ClassWeightsFile, "error_costs": c.ErrorCostsFile, "cuts": c.CutsFile} {
 		b, err := os.ReadFile(url)
 		if err != nil {
 			t.Fatal(err)

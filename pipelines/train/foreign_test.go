@@ -319,7 +319,7 @@ func replacedInputs(t *testing.T, run, input string) (cases int) {
 		}
 		cases++
 	}
-	for flag, content := range map[string]string{"input": "", "costs": "feature,cost\na,2\n", "class_weights": "class,weight\nlow,2\n", "error_costs": "actual,predicted,cost\nlow,high,2\n", "config": ""} {
+	for flag, content := range map[string]string{"input": "", "costs": "feature,cost\na,2\n", "class_weights": "class,weight\nlow,2\n", "error_costs": "actual,predicted,cost\nlow,high,2\n", "cuts": "feature,cut\na,2\n", "config": ""} {
 		c := oneTree()
 		c.Input, c.Label, c.Ignore, c.Output, c.Overwrite = []string{input}, "class", []string{"id", "weight"}, filepath.Join(t.TempDir(), "run"), true
 		if _, err := train.Train(t.Context(), c, nil); err != nil {
@@ -345,6 +345,8 @@ func replacedInputs(t *testing.T, run, input string) (cases int) {
 				changed.ClassWeightsFile = url
 			case "error_costs":
 				changed.ErrorCostsFile = url
+			case "cuts":
+				changed.CutsFile = url
 			case "config":
 				changed.AlsoRead = []string{url}
 			}

@@ -31,7 +31,7 @@ import (
 type Promoted struct {
 	Run      string              // folder of the run that has the frontier
 	Output   string              // folder of the new run
-	Frontier *runfolder.Frontier // the frontier with the new choice
+	Frontier *runfolder.Frontier // the frontier with the new choice; with Promote.ByLeaves the trees by their size
 	Metrics  *runfolder.Metrics  // metrics of the new run's tree; nil after a dry run
 	Decision *tree.Decision      // the threshold that keeps a demand, which the figures of Frontier leave out; nil: no demand
 	Now      *runfolder.Point    // the point of Frontier that was chosen
@@ -80,8 +80,11 @@ func Promote(ctx context.Context, c config.Promote, reporter engine.Reporter) (r
 			if p.decided != nil {
 				r.Decision = p.decided.Tree.Label.Decision
 			}
-			if c.DryRun {
-				return nil
+			if c.ByLeaves {
+				r.Frontier, err = p.bySize()
+			}
+			if err != nil || c.DryRun {
+				return err
 			}
 			return s.Locked(ctx, c.Output, func(ctx context.Context) error {
 				r.Metrics, err = p.write(ctx)

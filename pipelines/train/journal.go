@@ -154,7 +154,7 @@ func (j *journal) save(ctx context.Context, o *objects, at *bylevel.Growth) erro
 	c := checkpoint{
 		checkpointHead: newCheckpointHead(),
 		checkpointSource: checkpointSource{
-			Config: settings, Costs: p.costs.Digest, Inputs: p.input.Manifest(), PerClass: p.tables.Digests(),
+			Config: settings, Costs: p.costs.Digest, Inputs: p.input.Manifest(), PerClass: p.digests(),
 		},
 		ownedFolders: ownedFolders{Blocks: j.folder()},
 		checkpointData: checkpointData{

@@ -22,17 +22,18 @@ import (
 // plan has the settings of a run, checked against the columns of its input. Stages only take away from it trees that
 // cannot be chosen.
 type plan struct {
-	config *config.Train
-	parsed *config.Parsed
-	input  *source.Input
-	schema *schema
-	others []otherText // texts behind the sample, because of which columns are read otherwise than the sample
-	costs  *tables.Costs
-	cuts   *source.Cuts       // cuts of an earlier run; nil: fitted to the rows
-	kept   *tree.Tree         // the tree of --refit; nil: trees are grown
-	obeyed *contract.Contract // contract that the rows are checked against; may be nil
-	tables tables.Classes     // weights, priors and error costs of the classes
-	memory int64              // bytes that a process may use
+	config  *config.Train
+	parsed  *config.Parsed
+	input   *source.Input
+	schema  *schema
+	others  []otherText // texts behind the sample, because of which columns are read otherwise than the sample
+	costs   *tables.Costs
+	cuts    *source.Cuts       // cuts of an earlier run; nil: fitted to the rows
+	ownCuts string             // digest of the file of --cuts; empty: no file
+	kept    *tree.Tree         // the tree of --refit; nil: trees are grown
+	obeyed  *contract.Contract // contract that the rows are checked against; may be nil
+	tables  tables.Classes     // weights, priors and error costs of the classes
+	memory  int64              // bytes that a process may use
 }
 
 // otherText is a text of a column that is of another kind than the sample of the column.
@@ -52,9 +53,19 @@ func newPlan(ctx context.Context, f *source.Files, c *config.Train, p *config.Pa
 	if err != nil {
 		return nil, err
 	}
-	priced := *c
-	priced.Prices = costs.Prices
-	c = &priced
+	own, digest, err := tables.ReadCuts(ctx, f, c, in.Names())
+	if err != nil {
+		return nil, err
+	}
+	read := *c
+	read.Cuts = own
+	read.CutsFile = ""
+	if err := read.Validate(); err != nil {
+		return nil, err
+	}
+	read.CutsFile = c.CutsFile
+	read.Prices = costs.Prices
+	c = &read
 	if err := in.ReadTexts(ctx, f, mayBeNumbers(c, obeyed)); err != nil {
 		return nil, err
 	}
@@ -81,7 +92,7 @@ func newPlan(ctx context.Context, f *source.Files, c *config.Train, p *config.Pa
 		return nil, err
 	}
 	return &plan{
-		config: c, parsed: p, input: in, schema: s, costs: costs, cuts: cuts, kept: kept, obeyed: obeyed,
+		config: c, parsed: p, input: in, schema: s, costs: costs, cuts: cuts, ownCuts: digest, kept: kept, obeyed: obeyed,
 		tables: classes, memory: memlimit.Allowance(c.Memory),
 	}, nil
 }
@@ -230,6 +241,7 @@ func (p *plan) reads() []runfolder.Reading {
 		runfolder.Reading{Flag: "cuts_from", URL: p.cutsFile()},
 		runfolder.Reading{Flag: "contract", URL: c.ContractFile},
 		runfolder.Reading{Flag: "costs", URL: c.CostsFile},
+		runfolder.Reading{Flag: "cuts", URL: c.CutsFile},
 		runfolder.Reading{Flag: "class_weights", URL: c.ClassWeightsFile},
 		runfolder.Reading{Flag: "priors", URL: c.PriorsFile},
 		runfolder.Reading{Flag: "error_costs", URL: c.ErrorCostsFile})

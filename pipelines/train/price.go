@@ -10,7 +10,6 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/tables"
 )
 
@@ -23,22 +22,13 @@ func (p *promotion) setErrorCosts(ctx context.Context) error {
 		return usage.Errorf("--error_costs: an earlier version has trained the run, and %s lacks what other error costs need: train again",
 			objectstore.Join(p.wish.Run, runfolder.GrownName))
 	}
-	only := &config.Train{Tables: config.Tables{ErrorCostsFile: p.config.ErrorCostsFile}}
-	classes, err := tables.ReadClasses(ctx, p.Files, only)
+	costs, err := tables.ReadErrorCosts(ctx, p.Files, p.config.ErrorCostsFile, p.grown.Label.Classes)
 	if err != nil {
 		return err
 	}
-	label := p.grown.Label
-	if label.ErrorCosts, err = classes.ErrorCostsOf(label.Classes); err != nil {
-		return err
-	}
-	if label.Thresholded() { // the error costs decide
-		label.Decision = &tree.Decision{Positive: label.Decision.Positive}
-	}
+	label := p.grown.Label.WithErrorCosts(costs)
 	for i, t := range p.trees {
-		priced := *t
-		priced.Label = label
-		p.trees[i] = priced.WithDecision(label.Decision)
+		p.trees[i] = t.WithErrorCosts(costs).WithDecision(label.Decision)
 	}
 	p.priced = &label
 	return nil

@@ -562,6 +562,45 @@ func TestPromoteByErrorCosts(t *testing.T) {
 	}
 }
 
+// TestPromoteByLeaves: the list by size has for each number of leaves the tree that this maximum takes, and goes down to a single
+// leaf or to the smallest tree within the other limits. The tree of the run is marked.
+func TestPromoteByLeaves(t *testing.T) {
+	c := config.DefaultTrain()
+	c.Input = []string{newRows(900).write(t, ascending(900), 2, parquetio.WriteOptions{})}
+	c.Label, c.Ignore = "class", []string{"id"}
+	c.Algorithm, c.Lambda, c.Theta = []split.Algorithm{split.EC45, split.C45}, []float64{10, 30}, []float64{0.005}
+	c.Output = filepath.Join(t.TempDir(), "run")
+	trained(t, c)
+	bySize := func(c *config.Promote) { c.ByLeaves, c.DryRun, c.Output = true, true, "" }
+	for _, rule := range []string{"best", "highest"} {
+		p, err := promoted(t, c.Output, -1, map[string]string{"select": rule}, bySize)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := p.Frontier.Points
+		if len(list) < 4 || list[0].Leaves != 1 || !list[len(list)-1].Selected || rule == "best" && list[len(list)-1].Tree != p.Before.Tree {
+			t.Fatalf("%s: %d trees from %d leaves on; the last one is chosen: %v", rule, len(list), list[0].Leaves, list[len(list)-1].Selected)
+		}
+		unlisted := 0
+		for i := range list {
+			q := &list[i]
+			one := promoteTo(t, c.Output, -1, map[string]string{"select": rule, "max_leaves": strconv.Itoa(q.Leaves)})
+			if one.Now.Complexity != q.Complexity || one.Now.Grown != q.Grown || one.Now.Step != q.Step {
+				t.Errorf("%s, %d leaves: %+v, and --max_leaves takes %+v", rule, q.Leaves, q.Complexity, one.Now.Complexity)
+			}
+			if q.Tree == "" {
+				unlisted++
+			}
+		}
+		if unlisted == 0 {
+			t.Errorf("%s: all trees are listed by cost already", rule)
+		}
+	}
+	if _, err := promoted(t, c.Output, 1, nil, func(c *config.Promote) { c.ByLeaves = true }); err == nil || !strings.Contains(err.Error(), "--by leaves lists trees") {
+		t.Errorf("a tree by its number: %v", err)
+	}
+}
+
 // TestPromoteByDemand: a run that was trained without a demand gives the tree, the decision and the metrics that training
 // with the demand gives: with one demand another threshold of the same tree, with two the cheapest tree that keeps both.
 func TestPromoteByDemand(t *testing.T) {

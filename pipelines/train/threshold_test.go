@@ -2,8 +2,10 @@ package train_test
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,5 +138,73 @@ func TestPositive(t *testing.T) {
 	c.Positive, c.Output = "hihg", filepath.Join(t.TempDir(), "unknown")
 	if _, err := train.Train(t.Context(), c, &silent{}); err == nil || !strings.Contains(err.Error(), `--positive: the label has no class "hihg"; did you mean "high"?`) {
 		t.Errorf("an unknown class: %v", err)
+	}
+}
+
+// TestEvaluateByErrorCosts: evaluate counts the errors of the class with the lowest expected error cost, for leaves and for
+// leaf models, as a tree with these error costs does. A threshold still decides.
+func TestEvaluateByErrorCosts(t *testing.T) {
+	_, run, input := scored(t, 3, parquetio.WriteOptions{RowsPerGroup: 100})
+	model, url := modelled(t, run)
+	file := textFile(t, "errors.csv", "actual,predicted,cost\nhigh,low,7\nmiddle,low,3\n")
+	costs := [][]float64{{0, 7, 1}, {1, 0, 1}, {1, 3, 0}} // high, low, middle
+	scoring := predictConfig(t, url, input)
+	scoring.Key = []string{"id"}
+	changed := 0
+	predictedLow := int64(0)
+	for _, p := range readPredictions(t, predict(t, scoring)) {
+		expected := make([]float64, 3)
+		for actual, probability := range []float64{p.High, p.Low, p.Middle} {
+			for k := range expected {
+				expected[k] += probability * costs[actual][k]
+			}
+		}
+		class := []string{"high", "low", "middle"}[slices.Index(expected, slices.Min(expected))]
+		if class != p.Prediction {
+			changed++
+		}
+		if class == "low" {
+			predictedLow++
+		}
+	}
+	if changed < 20 {
+		t.Errorf("the error costs change %d predictions", changed)
+	}
+	_, byFlag, err := pipelines.Evaluate(t.Context(), config.Evaluate{Model: url, Input: []string{input}, ErrorCostsFile: file}, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	low := int64(0)
+	for actual, row := range byFlag.Test.Confusion {
+		low += row[1]
+		for k, n := range row {
+			sum += float64(n) * costs[actual][k]
+		}
+	}
+	if want := sum / 700; low != predictedLow || math.Abs(*byFlag.Test.ExpectedErrorCost-want) > 1e-12 || !cmp.Equal(byFlag.ErrorCosts, costs) {
+		t.Errorf("%d rows called low, want %d; error cost %v, want %v by %v", low, predictedLow, *byFlag.Test.ExpectedErrorCost, want, byFlag.ErrorCosts)
+	}
+	decided := filepath.Join(t.TempDir(), "tree.json")
+	if err := os.WriteFile(decided, model.WithErrorCosts(costs).Encode(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, byTree, err := pipelines.Evaluate(t.Context(), config.Evaluate{Model: decided, Input: []string{input}}, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(byTree.Test, byFlag.Test); diff != "" || byTree.ErrorCosts != nil {
+		t.Errorf("metrics (-tree.json +flag):\n%s", diff)
+	}
+	threshold := config.Evaluate{
+		Model: url, Input: []string{input}, ErrorCostsFile: file, Decided: config.Decided{Threshold: new(.9), Positive: "low"},
+	}
+	_, m, err := pipelines.Evaluate(t.Context(), threshold, &silent{})
+	if err != nil || m.Decision == nil || m.Test.ExpectedErrorCost == nil || *m.Test.ExpectedErrorCost <= *byFlag.Test.ExpectedErrorCost {
+		t.Errorf("%v: a threshold of .9 decides for %v, and errors cost %v", err, m.Decision, m.Test.ExpectedErrorCost)
+	}
+	threshold.Against = url
+	if err := threshold.Validate(); err == nil || !strings.Contains(err.Error(), "--error_costs decide for one tree") {
+		t.Errorf("with a second tree: %v", err)
 	}
 }

@@ -37,6 +37,8 @@ class Document:
     """What is billed for the test of each node, shape (m,); 0 for leaves."""
     presence: Booleans
     """Whether each node only asks if there is a value that somebody may not have ordered: it is no test, shape (m,)."""
+    lost: Booleans
+    """Whether the tree has not learned where a row without the value of a node's test belongs, shape (m,)."""
     depths: Integers
     """The number of tests above each node, shape (m,)."""
     costs: Floats
@@ -81,6 +83,7 @@ def decode(encoded: bytes) -> Document:
         tests=tests,
         splits=Splits(tests),
         presence=presence,
+        lost=np.array([decoder.loses(node) for node in nodes], dtype=bool),
         prices=np.array(content.prices),
         depths=depths,
         costs=np.array(costs),
@@ -121,6 +124,20 @@ class _Decoder:
         tested = {node["test"]["feature"] for node in document["nodes"] if "test" in node}
         self.features = tuple(Feature(f) for f in document["features"] if f["name"] in tested)
         self.positions = {feature.name: i for i, feature in enumerate(self.features)}
+        rows = document.get("training", {}).get("rows", 0)
+        self._placed = {  # at least 5 % of the training rows lack the value
+            f["name"] for f in document["features"] if f.get("missing", 0) > 0 and f["missing"] >= 0.05 * rows
+        }
+
+    def loses(self, node: dict[str, Any]) -> bool:
+        """Tells whether the tree has not learned where a row without the value of a node's test belongs.
+
+        A branch for missing values alone takes such a row, and so does the leaf of an unordered feature.
+        """
+        if "test" not in node or node["test"]["feature"] in self._placed:
+            return False
+        feature = self.features[self.positions[node["test"]["feature"]]]
+        return not (feature.unordered or any(branch["when"].get("missing") for branch in node["branches"]))
 
     def test(self, node: dict[str, Any]) -> Split | None:
         """Returns the test of a node; None if it is a leaf."""

@@ -41,6 +41,7 @@ class Inquiry:
         self._values = np.full((tree.n_features_in_, 1), math.nan)
         self._known: set[int] = set()
         self._given: set[int] = set()
+        self._lacking: set[int] = set()
         self._path: list[int] = []
         self._node = 0
         self._paid = 0.0
@@ -49,7 +50,7 @@ class Inquiry:
         """Returns the open question; None if the inquiry has ended."""
         document = self._tree.document
         test = document.tests[self._node]
-        if test is None or self._confident():
+        if test is None or self._lacks() or self._confident():
             return None
         feature = document.features[test.feature]
         priced = test.no if document.presence[self._node] else self._node  # who has the value pays for the test below
@@ -62,10 +63,22 @@ class Inquiry:
         question then stays open.
         """
         test = self._tree.document.tests[self._node]
-        if test is None or self._confident():
+        if test is None or self._lacks() or self._confident():
             raise ValueError(f"the value {value!r}: the inquiry has ended")
         self._know(test.feature, value)
         self._advance()
+
+    def cannot(self, feature: str) -> None:
+        """Says that the value of a feature cannot be had: nobody is asked, and nothing is paid for it.
+
+        If at least 5 % of the training rows lack the value, the row goes where they go. Otherwise the
+        inquiry ends at the first test of the feature, with the probabilities of that node. A feature
+        that the tree does not test is ignored. Raises ValueError if the value is known.
+        """
+        names = [f.name for f in self._tree.document.features]
+        if feature in names and names.index(feature) not in self._known:
+            self._lacking.add(names.index(feature))
+        self.give(feature, None)
 
     def give(self, feature: str, value: Any) -> None:
         """Adds a value that is known already: the tests on its feature cost nothing.
@@ -108,7 +121,7 @@ class Inquiry:
     def _advance(self) -> None:
         """Passes tests whose values are known. Where the inquiry may end, it passes free ones only."""
         document = self._tree.document
-        while (test := document.tests[self._node]) is not None and test.feature in self._known:
+        while (test := document.tests[self._node]) is not None and test.feature in self._known and not self._lacks():
             price = self._price(self._node)
             if price > 0 and self._confident():
                 return
@@ -117,6 +130,11 @@ class Inquiry:
             if not document.presence[self._node] or child != test.no:
                 self._path.append(self._node)
             self._node = child
+
+    def _lacks(self) -> bool:
+        """Tells whether the inquiry ends at an inner node, as the value that its test needs cannot be had."""
+        test = self._tree.document.tests[self._node]
+        return test is not None and test.feature in self._lacking and bool(self._tree.document.lost[self._node])
 
     def _confident(self) -> bool:
         return self._confidence > 0 and self._tree.document.at_least[self._node] >= self._confidence

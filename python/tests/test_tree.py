@@ -426,6 +426,31 @@ def test_group_prices() -> None:
     assert inquiry.result().leaf == 4 and inquiry.paid == 7
 
 
+@pytest.mark.parametrize(("missing", "path", "paid"), [(0, (0, 1), 1), (4, (0, 1), 1), (5, (0, 1, 4), 1)])
+def test_cannot(missing: int, path: tuple[int, ...], paid: float) -> None:
+    """A value that cannot be had costs nothing; if few training rows lacked it, the inquiry ends at its first test."""
+    branches = {"when": {"ge": 0}, "child": 1}, {"when": {"lt": 0}, "child": 2, "missing": True}
+    later = {"when": {"ge": 0}, "child": 3}, {"when": {"lt": 0}, "child": 4, "missing": True}
+    nodes = [
+        node(0, {"feature": "a", "kind": "threshold"}, *branches),
+        node(1, {"feature": "b", "kind": "threshold", "cost": 2}, *later),
+        *map(node, range(2, 5)),
+    ]
+    whole = document([feature("a"), feature("b", missing=missing)], nodes)
+    whole["training"] = {"rows": 100, "objects": 1, "weight": 1, "relabelled_rows": 0}
+    tree = Tree(json.dumps(whole).encode())
+    inquiry = tree.ask()
+    inquiry.answer(1)
+    inquiry.cannot("b")
+    assert inquiry.next() is None and inquiry.path == path and inquiry.paid == paid
+    assert inquiry.result().leaf == path[-1] and inquiry.result().probabilities["a"] == path[-1] / 10
+    with pytest.raises(ValueError, match="is known already"):
+        inquiry.cannot("a")
+    inquiry = tree.ask()
+    inquiry.cannot("c")
+    assert inquiry.next().feature == "a"  # type: ignore[union-attr] # c is in no test
+
+
 def test_unseen() -> None:
     """Values that training did not have are counted, and warned of if more than a tenth of the rows have them."""
     s = feature("s", type="categorical", values=["false", "true"])
