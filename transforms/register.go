@@ -16,7 +16,7 @@ func init() {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[summariseTallyFn](), reflect.TypeFor[weighTallyFn](), reflect.TypeFor[unitsFn](),
 		reflect.TypeFor[summariseWeighedFn](), reflect.TypeFor[fitFn](), reflect.TypeFor[codeTallyFn](),
-		reflect.TypeFor[growObjectsFn](),
+		reflect.TypeFor[growObjectsFn](), reflect.TypeFor[measureFn](), reflect.TypeFor[reportFn](),
 		reflect.TypeFor[noRowsFn](), reflect.TypeFor[windowTreeFn](),
 		reflect.TypeFor[scoreFn](), reflect.TypeFor[scoreKeyedFn](), reflect.TypeFor[packFn](),
 		reflect.TypeFor[packKeyedFn](), reflect.TypeFor[inWindowFn](), reflect.TypeFor[inWindowKeyedFn](), reflect.TypeFor[packWindowsFn](),
@@ -49,6 +49,8 @@ func init() {
 	beam.RegisterType(reflect.TypeFor[WindowTree]())
 	beam.RegisterType(reflect.TypeFor[RefusedWindow]())
 	beam.RegisterType(reflect.TypeFor[DeadLetter]())
+	register.Emitter1[Report]()
+	beam.RegisterCoder(reflect.TypeFor[Report](), encodeReport, decodeReport)
 	beam.RegisterCoder(reflect.TypeFor[metric.Metrics](), encodeMetrics, decodeMetrics)
 }
 

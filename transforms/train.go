@@ -24,6 +24,7 @@ import (
 type Trained struct {
 	Trees       beam.PCollection // from Train: PCollection<[]byte>; from WindowedTree: PCollection<WindowTree>
 	Refused     beam.PCollection // from WindowedTree: PCollection<RefusedWindow>, otherwise invalid
+	Reports     beam.PCollection // PCollection<Report> of a single report with the option Reports, otherwise invalid
 	DeadLetters beam.PCollection // PCollection<DeadLetter> with the option DeadLetters, otherwise invalid
 }
 
@@ -48,13 +49,13 @@ type Trained struct {
 // Train panics if a setting is out of range, if a column does not fit the names and types of the
 // rows' fields, or if the rows are unbounded. The error of the panic names all faults at once.
 func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) Trained {
-	const step = "transforms.Train"
-	o, err := newOptions(step, opts)
+	o, err := newOptions(trainStep, opts)
 	spec, fault := newTrainSpec(rows, &c, o)
-	if err = errors.Join(err, fault, refuseUnbounded(rows, "use WindowedTree, which grows a tree for each window")); err != nil {
-		panic(fmt.Errorf("%s: %w", step, err))
+	err = errors.Join(err, fault, refuseUnbounded(rows, "use WindowedTree, which grows a tree for each window"), o.checkReports())
+	if err != nil {
+		panic(fmt.Errorf("%s: %w", trainStep, err))
 	}
-	s = s.Scope(step)
+	s = s.Scope(trainStep)
 	encoded := elements.MustJSON(spec)
 	// tallyFn emits at the end of its bundle, which is only possible in the global window.
 	rows = beam.WindowInto(s, window.NewGlobalWindows(), rows)
@@ -75,9 +76,20 @@ func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) T
 	plans := beam.ParDo(s, &fitFn{Spec: encoded, Shards: c.Shards}, beam.GroupByKey(s, summaries))
 	shards := beam.GroupByKey(s, beam.Flatten(s, merged, plans))
 	objects := beam.ParDo(s, &codeTallyFn{Spec: encoded}, shards)
-	trees := beam.DropKey(s, beam.ParDo(s, &growObjectsFn{Spec: encoded}, beam.GroupByKey(s, objects)))
-	return Trained{Trees: trees, DeadLetters: o.limit(s, dead)}
+	grow := &growObjectsFn{Spec: encoded}
+	if o.reports != nil {
+		grow.Drafts = c.Shards
+		grow.Against = o.reports.Against
+	}
+	trees, drafts := beam.ParDo2(s, grow, beam.GroupByKey(s, objects))
+	trained := Trained{Trees: beam.DropKey(s, trees), DeadLetters: o.limit(s, dead)}
+	if o.reports != nil {
+		trained.Reports = spec.report(s, merged, drafts)
+	}
+	return trained
 }
+
+const trainStep = "transforms.Train"
 
 // trainSpec is a checked configuration together with the columns of the rows.
 type trainSpec struct {
@@ -98,6 +110,7 @@ func newTrainSpec(rows beam.PCollection, c *TrainConfig, o *options) (*trainSpec
 		AllowEmpty: c.AllowEmpty, Workers: c.Workers,
 	}
 	s.Spell = o.letters != nil
+	s.Measures = o.reports != nil
 	faults := []error{s.Bind(), o.checkTypes(s.Columns, c.Ordered)}
 	within := func(name string, x, low, high int) {
 		if r := settings.Between(float64(low), float64(high)); !r.Has(float64(x)) {
@@ -298,10 +311,19 @@ func (f *codeTallyFn) code(encoded, tally []byte) (packets [][]byte, err error) 
 }
 
 // growObjectsFn merges the objects of all shards and grows the tree.
-type growObjectsFn struct{ Spec []byte }
+type growObjectsFn struct {
+	Spec    []byte
+	Drafts  int    // shards that a draft of the report is sent to; 0: there is no report
+	Against []byte // see Reports
+}
+
+var (
+	treesGrown  = beam.NewCounter(elements.CounterNamespace, "trees_grown")
+	rowsTrained = beam.NewCounter(elements.CounterNamespace, "rows_trained")
+)
 
 func (f *growObjectsFn) ProcessElement(
-	ctx context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte),
+	ctx context.Context, _ int64, values func(*[]byte) bool, emit, report func(int64, []byte),
 ) error {
 	spec, err := openSpec(f.Spec)
 	if err != nil {
@@ -324,16 +346,36 @@ func (f *growObjectsFn) ProcessElement(
 			return err
 		}
 	}
-	g, err := spec.grow(ctx, &tables, p)
+	var notes []string
+	g, err := spec.grow(ctx, &tables, p, &notes)
 	if err != nil {
 		return elements.Carry(err)
 	}
 	emit(0, g.Tree.Encode())
+	if f.Drafts == 0 {
+		return nil
+	}
+	d, err := spec.newDraft(p, g, notes, f.Against)
+	if err != nil {
+		return err
+	}
+	b := elements.MustJSON(d)
+	for shard := range f.Drafts {
+		report(int64(shard), b)
+	}
 	return nil
 }
 
-// grow grows the tree from objects, and logs the notes of the choice.
-func (s *trainSpec) grow(ctx context.Context, tables *tallies.Tables, p *tallies.Plan) (*tallies.Grown, error) {
+// grow grows the tree from objects, and logs and counts it. notes receives the notes of the choice.
+func (s *trainSpec) grow(ctx context.Context, tables *tallies.Tables, p *tallies.Plan, notes *[]string) (*tallies.Grown, error) {
 	workers := cmp.Or(s.Workers, runtime.GOMAXPROCS(0))
-	return s.Grow(ctx, tables, p, workers, func(text string) { log.Infof(ctx, "transforms.Train: %s", text) })
+	g, err := s.Grow(ctx, tables, p, workers, func(text string) {
+		log.Infof(ctx, "%s: %s", trainStep, text)
+		*notes = append(*notes, text)
+	})
+	if err == nil {
+		treesGrown.Inc(ctx, 1)
+		rowsTrained.Inc(ctx, g.Rows[dataset.Train])
+	}
+	return g, err
 }

@@ -313,5 +313,5 @@ func (s *trainSpec) growTally(ctx context.Context, tally []byte) (*tallies.Grown
 	if t := tables[dataset.Train]; err != nil || t == nil || t.Len() == 0 {
 		return nil, err
 	}
-	return s.grow(ctx, &tables, p)
+	return s.grow(ctx, &tables, p, new([]string))
 }
