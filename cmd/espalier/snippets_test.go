@@ -111,6 +111,10 @@ func TestSnippetRuns(t *testing.T) {
 		t.Errorf("it prints %q: want a tree with one test, the age", out)
 	}
 	espalier(t, "show", filepath.Join(dir, "runs", "nightly")).wants(t, 0)
+	if out := runSnippet(t, "go.md", "publish.Open(", dir); !strings.Contains(out, " promoted runs/") {
+		t.Errorf("it prints %q: want a run in use", out)
+	}
+	espalier(t, "show", filepath.Join(dir, "trees", "LATEST.json")).wants(t, 0)
 }
 
 // visits writes the file of the program of docs/go.md: the class is well below an age of 50.
