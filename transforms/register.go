@@ -23,7 +23,7 @@ func init() {
 		reflect.TypeFor[scorePacksFn](), reflect.TypeFor[numberTreeFn](), reflect.TypeFor[numberWindowTreeFn](),
 		reflect.TypeFor[shardPacksFn](), reflect.TypeFor[copyTreesFn](), reflect.TypeFor[findTreesFn](), reflect.TypeFor[findTreesStreamFn](),
 		reflect.TypeFor[scoreFoundFn](), reflect.TypeFor[unpackFn](), reflect.TypeFor[unpackKeyedFn](),
-		reflect.TypeFor[countFn](), reflect.TypeFor[metricsFn](),
+		reflect.TypeFor[countFn](), reflect.TypeFor[metricsFn](), reflect.TypeFor[countPacksFn](), reflect.TypeFor[metricsByTreesFn](),
 		reflect.TypeFor[tallyFn](), reflect.TypeFor[oneFn](), reflect.TypeFor[limitFn](),
 	} {
 		beam.RegisterDoFn(t)
