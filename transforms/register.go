@@ -15,7 +15,7 @@ import (
 func init() {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[summariseTallyFn](), reflect.TypeFor[weighTallyFn](), reflect.TypeFor[unitsFn](),
-		reflect.TypeFor[summariseWeighedFn](), reflect.TypeFor[fitFn](), reflect.TypeFor[codeTallyFn](),
+		reflect.TypeFor[summariseWeighedFn](), reflect.TypeFor[fitFn](), reflect.TypeFor[mergeColumnFn](), reflect.TypeFor[codeTallyFn](),
 		reflect.TypeFor[growObjectsFn](), reflect.TypeFor[measureFn](), reflect.TypeFor[reportFn](),
 		reflect.TypeFor[noRowsFn](), reflect.TypeFor[windowTreeFn](),
 		reflect.TypeFor[scoreFn](), reflect.TypeFor[scoreKeyedFn](), reflect.TypeFor[packFn](),

@@ -37,7 +37,7 @@ type Trained struct {
 // Train is one Beam graph without a driver or side inputs:
 //
 //	rows -> encode and count equal rows in the bundle -> CombinePerKey: tallies of Shards shards
-//	     -> summaries of each column -> CombinePerKey -> fit the bins -> to all shards
+//	     -> summaries by column -> GroupByKey: merged by column -> GroupByKey: fit the bins -> to all shards
 //	     -> GroupByKey with the shards -> codes, objects of equal codes -> GroupByKey -> grow
 //
 // An object represents all rows with equal codes. A single worker gathers all objects, grows the
@@ -71,6 +71,7 @@ func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) T
 	} else {
 		summaries = beam.ParDo(s, &summariseTallyFn{Spec: encoded}, merged)
 	}
+	summaries = beam.ParDo(s, &mergeColumnFn{Spec: encoded}, beam.GroupByKey(s, summaries))
 	// noRowsFn ensures that fitFn is called even if there are no rows.
 	summaries = beam.Flatten(s, summaries, beam.ParDo(s, &noRowsFn{}, beam.Impulse(s)))
 	plans := beam.ParDo(s, &fitFn{Spec: encoded, Shards: c.Shards}, beam.GroupByKey(s, summaries))
@@ -139,21 +140,20 @@ type summariseTallyFn struct {
 }
 
 func (f *summariseTallyFn) ProcessElement(_ context.Context, _ int64, tally []byte, emit func(int64, []byte)) error {
-	return f.do(func() ([][]byte, error) { return summariseShard(f.Spec, tally, nil) }, emit)
+	return f.do(func(emit func(int64, []byte)) error { return summariseShard(f.Spec, tally, nil, emit) }, emit)
 }
 
 // summariseShard summarises the rows of a shard.
-func summariseShard(encoded, tally []byte, units tallies.Units) ([][]byte, error) {
+func summariseShard(encoded, tally []byte, units tallies.Units, emit func(int64, []byte)) error {
 	spec, err := openSpec(encoded)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	sums, err := spec.Summarise(tally, units)
 	if err != nil {
-		return nil, elements.Carry(err)
+		return elements.Carry(err)
 	}
-	b, err := appendSums(nil, sums)
-	return [][]byte{b}, err
+	return emitSums(sums, emit)
 }
 
 // weighTallyFn adds up the weights of the rows of a shard.
@@ -216,7 +216,7 @@ func (f *summariseWeighedFn) ProcessElement(
 	if err := json.Unmarshal(encoded, &units); err != nil {
 		return err
 	}
-	return f.do(func() ([][]byte, error) { return summariseShard(f.Spec, tally, &units) }, emit)
+	return f.do(func(emit func(int64, []byte)) error { return summariseShard(f.Spec, tally, &units, emit) }, emit)
 }
 
 // noRowsFn emits empty summaries, like a shard without rows.
@@ -226,7 +226,7 @@ func (*noRowsFn) ProcessElement(_ context.Context, _ []byte, emit func(int64, []
 	emit(0, nil)
 }
 
-// fitFn merges the summaries of all shards, fits the plan and sends it to all shards.
+// fitFn fits the plan to the summaries of all columns, and sends it to all shards.
 type fitFn struct {
 	Spec   []byte
 	Shards int
@@ -240,7 +240,7 @@ func (f *fitFn) ProcessElement(
 		return err
 	}
 	list := slices.DeleteFunc(elements.Collect(values), func(b []byte) bool { return len(b) == 0 })
-	sums, err := spec.mergeSums(list)
+	sums, err := spec.openSums(list)
 	if err == nil {
 		err = spec.checkEmpty(ctx, sums)
 	}
@@ -285,29 +285,29 @@ func (f *codeTallyFn) ProcessElement(
 	if tally == nil || encoded == nil {
 		return nil // this shard has no rows, or no row can be trained on, so there is no plan
 	}
-	return f.do(func() ([][]byte, error) { return f.code(encoded, tally) }, emit)
+	return f.do(func(emit func(int64, []byte)) error { return f.code(encoded, tally, emit) }, emit)
 }
 
-// code returns the objects of a shard: packets with the plan, a part and its objects.
-func (f *codeTallyFn) code(encoded, tally []byte) (packets [][]byte, err error) {
+// code emits the objects of a shard: packets with the plan, a part and its objects.
+func (f *codeTallyFn) code(encoded, tally []byte, emit func(int64, []byte)) error {
 	spec, err := openSpec(f.Spec)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p, err := tallies.OpenPlan(encoded)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	tables, err := spec.Code(tally, p)
 	if err != nil {
-		return nil, elements.Carry(err)
+		return elements.Carry(err)
 	}
 	for part, t := range tables {
 		for _, block := range elements.Blocks(t, p.Stride()) {
-			packets = append(packets, elements.AppendPacket(nil, len(encoded), append(append(slices.Clip(encoded), byte(part)), block...)))
+			emit(0, elements.AppendPacket(nil, len(encoded), append(append(slices.Clip(encoded), byte(part)), block...)))
 		}
 	}
-	return packets, nil
+	return nil
 }
 
 // growObjectsFn merges the objects of all shards and grows the tree.
