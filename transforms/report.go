@@ -47,7 +47,8 @@ type Report struct {
 	Incomparable string
 
 	Settings settings.Settings
-	Schema   []byte // schema.json: the use of each column
+	Schema   []byte             // schema.json: the use of each column
+	Codes    map[string][]int64 // training rows by feature and code, as in distribution.json
 }
 
 // ReportedTree is a tree that could be chosen.
@@ -72,6 +73,10 @@ func (s *trainSpec) newDraft(p *tallies.Plan, g *tallies.Grown, notes []string, 
 		Model: tree.ID(encoded), JSON: encoded, Rows: g.Rows, Dropped: p.Dropped, Notes: notes, Settings: s.Settings,
 		Schema: s.schemaFile(p, g.Tree.Label).Encode(),
 	}}
+	d.Report.Codes = make(map[string][]int64)
+	for i, f := range p.Features() {
+		d.Report.Codes[f.Name] = g.Codes[i]
+	}
 	for i := range g.Frontier {
 		x := &g.Frontier[i]
 		d.Report.Choice = append(d.Report.Choice, ReportedTree{x.Leaves, x.Depth, x.ExpectedCost, x.Merit, x.Chosen})
@@ -127,17 +132,15 @@ func (s *trainSpec) schemaFile(p *tallies.Plan, label tree.Label) *tree.Schema {
 		}
 		list.Columns = append(list.Columns, tree.SchemaColumn{Name: name, Role: role, Physical: physical, Logical: logical, Feature: f})
 	}
-	fitted := make(map[string]*dataset.Feature)
-	for i, f := range p.Features() {
-		fitted[s.Columns[p.Columns[i]].Name] = &f
+	fitted := make(map[string]bool)
+	for _, f := range p.Features() { // in the order in which their tests break ties
+		add(f.Name, "feature", &f)
+		fitted[f.Name] = true
 	}
 	for i := range s.Columns {
-		name := s.Columns[i].Name
-		role := "feature"
-		if fitted[name] == nil {
-			role = "constant"
+		if name := s.Columns[i].Name; !fitted[name] {
+			add(name, "constant", nil)
 		}
-		add(name, role, fitted[name])
 	}
 	add(s.Settings.Label, "label", nil)
 	add(s.Settings.Weight, "weight", nil)

@@ -222,6 +222,15 @@ func (f *publishFn) documents(r *transforms.Report, t *tree.Tree, url string) (*
 	c.Training = r.Settings
 	c.Output = url
 	d := &runfolder.Run{Tree: t, Schema: schema, Metrics: &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1}}
+	var features []dataset.Feature
+	var codes [][]int64
+	for i := range schema.Columns {
+		if f := schema.Columns[i].Feature; f != nil {
+			features = append(features, *f)
+			codes = append(codes, r.Codes[f.Name])
+		}
+	}
+	d.Distribution = runfolder.NewDistribution(r.Rows[dataset.Train], features, codes)
 	counters := map[string]int64{
 		"dropped_null_labels": r.Dropped, "nodes": int64(t.Complexity.Nodes), "features": int64(len(t.Features)),
 	}

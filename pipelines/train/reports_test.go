@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -12,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -65,6 +67,7 @@ func TestLibraryReports(t *testing.T) {
 				t.Fatalf("%d reports", len(got))
 			}
 			checkReport(t, got[0], r, paired.Metrics, paired.Flips.Share)
+			checkDistribution(t, got[0], p.Output)
 		}
 	}
 }
@@ -107,5 +110,38 @@ func checkReport(t *testing.T, encoded []byte, r *train.Result, paired *metric.P
 	same("comparison", got.Compared, paired)
 	if got.Flips != flips || len(got.Choice) == 0 || got.Incomparable != "" {
 		t.Errorf("flips %v, want %v; %d trees to choose from; %s", got.Flips, flips, len(got.Choice), got.Incomparable)
+	}
+}
+
+// checkDistribution compares the features of a report, and the rows by their codes, with the documents of a run.
+func checkDistribution(t *testing.T, encoded []byte, run string) {
+	t.Helper()
+	var got transforms.Report
+	if err := json.Unmarshal(encoded, &got); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := tree.DecodeSchema(got.Schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := runfolder.Read(t.Context(), objectstore.New(), run, runfolder.Training, runfolder.SchemaName, runfolder.DistributionName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	features := func(s *tree.Schema) (names []string) {
+		for i := range s.Columns {
+			if s.Columns[i].Feature != nil {
+				names = append(names, s.Columns[i].Name)
+			}
+		}
+		return names
+	}
+	if a, b := features(schema), features(want.Schema); !slices.Equal(a, b) {
+		t.Errorf("the features are %q, want %q", a, b)
+	}
+	for _, c := range want.Distribution.Columns {
+		if !slices.Equal(got.Codes[c.Column], c.Rows) {
+			t.Errorf("rows of %s by code: %v, want %v", c.Column, got.Codes[c.Column], c.Rows)
+		}
 	}
 }
