@@ -211,15 +211,17 @@ func (w *comparing) compare(counted *jobs.Compared) (*runfolder.Comparison, erro
 		}
 	}
 	classes := 0
+	costs := a.Label.ErrorCosts
 	if w.label != "" {
 		classes = len(a.Label.Classes)
+		costs = comparison.ErrorCosts(a, b)
 	}
 	pairs := metric.PairRows(a, b, rows)
 	unit := 1.0
 	if classes > 0 {
 		unit = metric.JudgePairs(a, b, pairs)
 	}
-	m := metric.Compare(pairs, classes, unit*w.spec.ScaleOf(dataset.Test), w.errorCosts(), w.spec.Keyed())
+	m := metric.Compare(pairs, classes, unit*w.spec.ScaleOf(dataset.Test), costs, w.spec.Keyed())
 	r := &runfolder.Comparison{
 		Format: runfolder.ComparisonFormat, Version: 1, Label: w.label, Weight: w.config.Weight, Count: w.spec.Count, Key: w.spec.Key,
 		Note: w.note, LostBits: counts.LostBits(), Metrics: m, Flips: comparison.NewFlips(a, b, rows, w.label != ""),
@@ -232,23 +234,6 @@ func (w *comparing) compare(counted *jobs.Compared) (*runfolder.Comparison, erro
 	leavesA, leavesB := comparison.Leaves(a, b, rows)
 	r.A, r.B = comparedTree(w.config.Model, a, leavesA), comparedTree(w.config.Against, b, leavesB)
 	return r, nil
-}
-
-// errorCosts returns the costs of mistakes in A's order of classes. B's costs are newer, so they hold
-// for both trees; A's costs hold if B has none. It returns nil if neither tree has costs.
-func (w *comparing) errorCosts() [][]float64 {
-	a, b := w.trees[0], w.trees[1]
-	if b.Label.ErrorCosts == nil || w.label == "" {
-		return a.Label.ErrorCosts
-	}
-	costs := make([][]float64, len(a.Label.Classes))
-	for i, actual := range a.Label.Classes {
-		for _, predicted := range a.Label.Classes {
-			costs[i] = append(costs[i],
-				b.Label.ErrorCosts[slices.Index(b.Label.Classes, actual)][slices.Index(b.Label.Classes, predicted)])
-		}
-	}
-	return costs
 }
 
 func comparedTree(model string, t *tree.Tree, leaves []comparison.Leaf) runfolder.ComparedTree {

@@ -13,17 +13,25 @@ type background struct{ running []*work }
 // work is the work on an element, and its results.
 type work struct {
 	group  parallel.Group
-	values [][]byte
+	values []keyedValue
 	err    error
+}
+
+type keyedValue struct {
+	key   int64
+	value []byte
 }
 
 // StartBundle forgets the elements of a bundle that has failed.
 func (b *background) StartBundle(func(int64, []byte)) { b.running = nil }
 
-// do calls f on a new goroutine. It emits the results of earlier elements if many are running.
-func (b *background) do(f func() ([][]byte, error), emit func(int64, []byte)) error {
+// do calls f on a new goroutine, which emits its results later. It emits the results of earlier elements if many are
+// running.
+func (b *background) do(f func(emit func(int64, []byte)) error, emit func(int64, []byte)) error {
 	w := new(work)
-	w.group.Go(func() { w.values, w.err = f() })
+	w.group.Go(func() {
+		w.err = f(func(key int64, value []byte) { w.values = append(w.values, keyedValue{key, value}) })
+	})
 	b.running = append(b.running, w)
 	return b.finish(runtime.GOMAXPROCS(0), emit)
 }
@@ -40,8 +48,8 @@ func (b *background) finish(most int, emit func(int64, []byte)) error {
 		if w.err != nil {
 			return w.err
 		}
-		for _, value := range w.values {
-			emit(0, value)
+		for _, v := range w.values {
+			emit(v.key, v.value)
 		}
 	}
 	return nil

@@ -13,15 +13,17 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/mtime"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Option changes the behaviour of a transform. DeadLetters is an Option.
+// Option changes the behaviour of a transform: DeadLetters, and Reports for Train.
 type Option interface{ set(*options) }
 
 // options are the options of a transform.
 type options struct {
 	step    string       // name of the transform
 	letters *DeadLetters // nil: an unusable row makes the pipeline fail
+	reports *Reports     // nil: there are no reports
 }
 
 // newOptions collects the options of a transform.
@@ -29,6 +31,9 @@ func newOptions(step string, list []Option) (*options, error) {
 	o := &options{step: step}
 	for _, option := range list {
 		option.set(o)
+	}
+	if o.reports != nil && step != trainStep {
+		return o, errors.New("the option Reports is for Train")
 	}
 	if o.letters != nil && o.letters.Limit < 0 {
 		return o, fmt.Errorf("the limit of dead letters is %d: want a number of at least 0", o.letters.Limit)
@@ -52,6 +57,17 @@ func (o *options) checkTypes(columns []dataset.FeatureColumn, ordered map[string
 	}
 	return fmt.Errorf("the option DeadLetters needs the types of the features %q: name each in Numeric, Categorical or Ordered, "+
 		"or let rows be of a struct", names)
+}
+
+// checkReports checks the earlier tree of the option Reports.
+func (o *options) checkReports() error {
+	if o.reports == nil || len(o.reports.Against) == 0 {
+		return nil
+	}
+	if _, err := tree.Decode(o.reports.Against); err != nil {
+		return fmt.Errorf("the tree Against: %w", err)
+	}
+	return nil
 }
 
 // refusal returns how unusable rows are handled.

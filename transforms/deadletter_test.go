@@ -20,9 +20,11 @@ func TestDeadLetters(t *testing.T) {
 
 // TestFeed: a pipeline scores rows by the trees that it has grown from them.
 func TestFeed(t *testing.T) {
-	for name, windowed := range map[string]bool{"batch": false, "windows": true} {
-		t.Run(name, func(t *testing.T) { transformstest.Feed(t, "prism", windowed, false) })
-		t.Run(name+"/keyed", func(t *testing.T) { transformstest.Feed(t, "prism", windowed, true) })
+	for _, runner := range transformstest.Runners() {
+		for name, windowed := range map[string]bool{"batch": false, "windows": true} {
+			t.Run(runner+"/"+name, func(t *testing.T) { transformstest.Feed(t, runner, windowed, false) })
+			t.Run(runner+"/"+name+"/keyed", func(t *testing.T) { transformstest.Feed(t, runner, windowed, true) })
+		}
 	}
 }
 

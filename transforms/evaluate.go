@@ -1,15 +1,18 @@
 package transforms
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/espalier-ml/espalier/transforms/elements"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/mtime"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -22,7 +25,7 @@ import (
 
 // EvaluateConfig describes how rows are compared with the predictions of a tree.
 type EvaluateConfig struct {
-	Label          string // class column; empty: the label of the tree
+	Label          string // class column; empty: the label of the tree. Trees of the same pipeline require it.
 	Weight         string // column of row weights; empty: each row has weight 1
 	DropNullLabels bool   // leave out rows without a label instead of failing
 }
@@ -35,8 +38,8 @@ type Evaluated struct {
 
 // Evaluate measures a tree on labelled rows, a bounded PCollection<T> with T as in Score. The
 // metrics are those that `espalier evaluate` writes for the part "test". A model at a URL is read
-// when the pipeline is built. Trees of the same pipeline cannot be measured. The pipeline fails if
-// no row has a label. With the option DeadLetters, rows without a label are dead letters unless
+// when the pipeline is built. The model may be the Trees of Train in the same pipeline, which are a
+// side input. The pipeline fails if no row has a label. With the option DeadLetters, rows without a label are dead letters unless
 // DropNullLabels is set.
 //
 // Evaluate panics in the same cases as Score, if the rows have no column for the label or the
@@ -47,14 +50,27 @@ func Evaluate(s beam.Scope, rows beam.PCollection, m Model, c EvaluateConfig, op
 	if err != nil {
 		panic(fmt.Errorf("%s: %w", step, err))
 	}
-	fn, err := newCountFn(rows, &m, &c)
+	fn, err := newCounting(rows, &m, &c)
 	if err = errors.Join(err, refuseUnbounded(rows, "measure files of a day, or a bounded part of the stream")); err != nil {
 		panic(fmt.Errorf("%s: %w", step, err))
 	}
 	fn.Refusal = o.refusal()
 	s = s.Scope(step)
 	// countFn emits at the end of its bundle, which is only possible in the global window.
-	counts, dead := beam.ParDo2(s, fn, beam.WindowInto(s, window.NewGlobalWindows(), rows))
+	rows = beam.WindowInto(s, window.NewGlobalWindows(), rows)
+	var counts, dead beam.PCollection
+	var trees beam.SideInput
+	if m.Trees.IsValid() {
+		trees.Input = numberedTrees(s, m.Trees)
+		pack := &packFn{packing: newPacking(rows)}
+		packs, err := pack.pack(s, rows)
+		if err != nil {
+			panic(fmt.Errorf("%s: %w", step, err))
+		}
+		counts, dead = beam.ParDo2(s, &countPacksFn{counting: *fn, Packing: pack.packing}, packs, trees)
+	} else {
+		counts, dead = beam.ParDo2(s, &countFn{*fn}, rows)
+	}
 	// noRowsFn ensures that metricsFn is called even if there are no rows.
 	counts = beam.Flatten(s, counts, beam.ParDo(s, &noRowsFn{}, beam.Impulse(s)))
 	if c.Weight != "" {
@@ -62,32 +78,43 @@ func Evaluate(s beam.Scope, rows beam.PCollection, m Model, c EvaluateConfig, op
 	} else {
 		counts = beam.CombinePerKey(s, &mergeCountsFn{}, counts)
 	}
-	metrics := beam.ParDo(s, &metricsFn{JSON: fn.JSON, Weight: c.Weight}, counts)
+	measure := &metricsFn{JSON: fn.JSON, Weight: c.Weight}
+	var metrics beam.PCollection
+	if m.Trees.IsValid() {
+		metrics = beam.ParDo(s, &metricsByTreesFn{*measure}, counts, trees)
+	} else {
+		metrics = beam.ParDo(s, measure, counts)
+	}
 	return Evaluated{Metrics: metrics, DeadLetters: o.limit(s, dead)}
 }
 
-// newCountFn binds the model and the columns to the rows.
-func newCountFn(rows beam.PCollection, m *Model, c *EvaluateConfig) (*countFn, error) {
+// newCounting binds the model and the columns to the rows.
+func newCounting(rows beam.PCollection, m *Model, c *EvaluateConfig) (*counting, error) {
 	schema, err := schemaOf(rows)
 	if err != nil {
 		return nil, err
 	}
-	if m.Trees.IsValid() || m.Later || m.Every != 0 {
-		return nil, errors.New("want a model that is there when the pipeline is built: set JSON, Tree or URL alone")
+	if m.Later || m.Every != 0 || m.Latest {
+		return nil, errors.New("want a model that is there when the pipeline is built, or the Trees of Train: set JSON, Tree, " +
+			"URL or Trees alone")
 	}
 	if err := m.validate(schema); err != nil {
 		return nil, err
 	}
-	fn := &countFn{Config: *c, Schema: elements.MustJSON(schema), Strict: m.Strict}
-	if fn.JSON, err = m.read(context.Background()); err != nil {
-		return nil, err
-	}
-	t, err := tree.Decode(fn.JSON)
-	if err != nil {
-		return nil, err
-	}
-	if fn.Config.Label == "" {
-		fn.Config.Label = t.Label.Column
+	fn := &counting{Config: *c, Schema: elements.MustJSON(schema), Strict: m.Strict}
+	if m.Trees.IsValid() {
+		if m.Trees.Type().Type() != reflect.TypeFor[[]byte]() || c.Label == "" {
+			return nil, errors.New("the Trees are of the same pipeline: want the output of Train, and the Label")
+		}
+	} else {
+		if fn.JSON, err = m.read(context.Background()); err != nil {
+			return nil, err
+		}
+		t, err := tree.Decode(fn.JSON)
+		if err != nil {
+			return nil, err
+		}
+		fn.Config.Label = cmp.Or(c.Label, t.Label.Column)
 	}
 	names := []string{fn.Config.Label}
 	if c.Weight != "" {
@@ -97,9 +124,9 @@ func newCountFn(rows beam.PCollection, m *Model, c *EvaluateConfig) (*countFn, e
 	return fn, err
 }
 
-// countFn counts the rows of a bundle by prediction and class. Rows with weights are tallied by
+// counting counts rows by prediction and class. Rows with weights are tallied by
 // prediction, class and weight instead, because the unit of the weights depends on all rows.
-type countFn struct {
+type counting struct {
 	Config  EvaluateConfig
 	Schema  []byte // encoded rowtype.Schema
 	JSON    []byte // the tree.json
@@ -117,14 +144,18 @@ type countFn struct {
 	key     []byte
 }
 
-// Setup binds the model.
-func (f *countFn) Setup() error {
+// Setup reads the schema and binds the model.
+func (f *counting) Setup() error {
 	f.scoring.Schema = f.Schema
 	f.scoring.Strict = f.Strict
-	if err := f.scoring.Setup(); err != nil {
+	if err := f.scoring.Setup(); err != nil || len(f.JSON) == 0 {
 		return err
 	}
-	var err error
+	return f.bind()
+}
+
+// bind binds the model.
+func (f *counting) bind() (err error) {
 	if f.scorer, err = newScorer(f.JSON, f.scoring.schema); err != nil {
 		return err
 	}
@@ -140,14 +171,14 @@ func (f *countFn) Setup() error {
 	return err
 }
 
+// countFn counts the rows of a bundle.
+type countFn struct{ counting }
+
 func (f *countFn) ProcessElement(
 	ctx context.Context, at beam.EventTime, row beam.T, emit func(int64, []byte), refuse func(DeadLetter),
 ) error {
 	if f.tally.Bytes() > tallyBytes {
 		f.flush(emit)
-	}
-	if f.counts == nil {
-		f.counts = f.tree.NewScoreCounts()
 	}
 	if err := f.count(row); err != nil {
 		return f.Refusal.of(ctx, letter{row: row, at: at}, err, refuse)
@@ -156,7 +187,7 @@ func (f *countFn) ProcessElement(
 }
 
 // count counts a row.
-func (f *countFn) count(row any) (err error) {
+func (f *counting) count(row any) (err error) {
 	if f.cells, err = f.own.Read(row, f.cells[:0]); err != nil {
 		return err
 	}
@@ -180,6 +211,9 @@ func (f *countFn) count(row any) (err error) {
 	if err != nil || weight == 0 {
 		return err
 	}
+	if f.counts == nil {
+		f.counts = f.tree.NewScoreCounts()
+	}
 	code, _ := f.classes.Code(p.Class)
 	predicted := int(code)
 	if f.Config.Weight == "" {
@@ -196,7 +230,7 @@ func (f *countFn) FinishBundle(_ context.Context, emit func(int64, []byte), _ fu
 }
 
 // flush emits the counts.
-func (f *countFn) flush(emit func(int64, []byte)) {
+func (f *counting) flush(emit func(int64, []byte)) {
 	switch {
 	case f.counts == nil:
 	case f.Config.Weight != "":
@@ -206,6 +240,43 @@ func (f *countFn) flush(emit func(int64, []byte)) {
 		emit(0, f.counts.Encode())
 	}
 	f.counts = nil
+}
+
+// countPacksFn counts packed rows by the tree of a side input.
+type countPacksFn struct {
+	counting
+
+	Packing packing
+}
+
+// Setup reads the schema and makes the coders.
+func (f *countPacksFn) Setup() error {
+	f.Packing.Setup()
+	return f.counting.Setup()
+}
+
+func (f *countPacksFn) ProcessElement(
+	ctx context.Context, pack []byte, trees func(*[]byte) bool, emit func(int64, []byte), refuse func(beam.EventTime, DeadLetter),
+) error {
+	model := latestTree(trees, mtime.EndOfGlobalWindowTime)
+	if model != nil && !bytes.Equal(model, f.JSON) {
+		f.JSON = model
+		if err := f.bind(); err != nil {
+			return elements.Carry(err)
+		}
+	}
+	err := f.Packing.each(pack, func(l *letter) error {
+		err := noTree()
+		if model != nil {
+			err = f.count(l.row)
+		}
+		if err != nil {
+			return f.Refusal.of(ctx, *l, err, func(d DeadLetter) { refuse(l.at, d) })
+		}
+		return nil
+	})
+	f.flush(emit) // a FinishBundle of a DoFn with a side input would have to read it
+	return err
 }
 
 // countTally counts the rows that countFn has tallied. It returns how many units make the average
@@ -303,6 +374,16 @@ func (f *metricsFn) ProcessElement(_ int64, encoded []byte) (metric.Metrics, err
 		})
 	}
 	return *m, nil
+}
+
+// metricsByTreesFn is metricsFn for the tree of a side input.
+type metricsByTreesFn struct{ metricsFn }
+
+func (f *metricsByTreesFn) ProcessElement(key int64, encoded []byte, trees func(*[]byte) bool) (metric.Metrics, error) {
+	if f.JSON = latestTree(trees, mtime.EndOfGlobalWindowTime); f.JSON == nil {
+		return metric.Metrics{}, elements.Carry(noTree())
+	}
+	return f.metricsFn.ProcessElement(key, encoded)
 }
 
 // Beam's own coder of structs drops values that have no field.

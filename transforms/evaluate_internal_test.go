@@ -23,10 +23,11 @@ func TestEvaluateFlushes(t *testing.T) {
 	_, s := beam.NewPipelineWithRoot()
 	row := weighedRow{Color: "red", Kind: "a", Weight: 2}
 	config := EvaluateConfig{Label: "kind", Weight: "weight"}
-	f, err := newCountFn(beam.CreateList(s, []weighedRow{row}), &Model{JSON: benchmarkTree()}, &config)
+	counting, err := newCounting(beam.CreateList(s, []weighedRow{row}), &Model{JSON: benchmarkTree()}, &config)
 	if err != nil {
 		t.Fatal(err)
 	}
+	f := &countFn{*counting}
 	if err := f.Setup(); err != nil {
 		t.Fatal(err)
 	}

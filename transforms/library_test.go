@@ -445,6 +445,27 @@ func scoreFaults(t *testing.T, encoded []byte) map[string]buildFault {
 			},
 			[]string{"the limit of dead letters is -1"},
 		},
+		"an evaluation by Trees without a label": {
+			func(s beam.Scope) error {
+				return panicOf(func() {
+					m := transforms.Model{Trees: transforms.Train(s, oneVisit(s), visitConfig()).Trees}
+					transforms.Evaluate(s, oneVisit(s), m, transforms.EvaluateConfig{})
+				})
+			},
+			[]string{"Trees", "the Label"},
+		},
+		"a report of Score": {
+			func(s beam.Scope) error {
+				return panicOf(func() { transforms.Score(s, oneVisit(s), transforms.Model{JSON: encoded}, transforms.Reports{}) })
+			},
+			[]string{"the option Reports is for Train"},
+		},
+		"a comparison with another file": {
+			func(s beam.Scope) error {
+				return panicOf(func() { transforms.Train(s, oneVisit(s), visitConfig(), transforms.Reports{Against: []byte("{}")}) })
+			},
+			[]string{"the tree Against", "format"},
+		},
 		"no model":   {scoring(transforms.Model{}, oneVisit), []string{"JSON", "URL"}},
 		"two models": {scoring(transforms.Model{JSON: encoded, URL: "x"}, oneVisit), []string{"JSON", "URL"}},
 		"no tree": {

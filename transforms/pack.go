@@ -60,9 +60,8 @@ func (p *packing) Setup() {
 // values returns the values of a row in the order of Types.
 func (p *packing) values(l *letter) []*any { return []*any{&l.key, &l.row}[2-len(p.Types):] }
 
-// append encodes the time between two rows, the key of the second row if it has a key, and the row.
-func (p *packing) append(b *bytes.Buffer, before beam.EventTime, l *letter) error {
-	b.Write(wire.Writer(b.AvailableBuffer()).Varint(int64(l.at - before)))
+// append encodes the key of a row if it has a key, and the row. In a pack, the time since the row before comes first.
+func (p *packing) append(b *bytes.Buffer, l *letter) error {
 	for i, value := range p.values(l) {
 		if c := &p.coders[i]; c.plain.IsValid() {
 			b.Write(appendPlain(b.AvailableBuffer(), reflect.ValueOf(*value)))
@@ -94,14 +93,12 @@ func (p *packing) next(r *wire.Reader, before beam.EventTime) (l letter, err err
 	return l, nil
 }
 
-// packFn packs the rows of a bundle.
-type packFn struct {
-	packing
+// openPacks are the packs of a bundle that are not emitted yet, by stretch of time.
+type openPacks struct {
+	Window int64 // size in ms of the fixed windows whose starts are the stretches; 0: stretches have numbers
 
-	Alone   bool  // emit each row separately, because FinishBundle can emit in the global window only
-	Stretch int64 // rows of a pack are in one stretch of time of this length in ms; 0: any rows
-
-	open map[int64]*openPack // by stretch
+	open map[int64]*openPack
+	held int // bytes of all packs
 }
 
 // openPack is a pack that is not emitted yet.
@@ -111,10 +108,69 @@ type openPack struct {
 	last     beam.EventTime // time of the last row
 }
 
-// packBytes is the size at which a pack is emitted.
-const packBytes = 256 << 10
+// A pack is emitted when it has packBytes, and all packs of a bundle when they have packsBytes together.
+const (
+	packBytes  = 256 << 10
+	packsBytes = 64 << 20
+)
 
-func (f *packFn) StartBundle(func(beam.EventTime, []byte)) { f.open = make(map[int64]*openPack) }
+func (o *openPacks) StartBundle(func(beam.EventTime, []byte)) {
+	o.open = make(map[int64]*openPack)
+	o.held = 0
+}
+
+// add adds a row, whose values write appends.
+func (o *openPacks) add(
+	stretch int64, at beam.EventTime, alone bool, emit func(beam.EventTime, []byte), write func(*bytes.Buffer) error,
+) error {
+	p := o.open[stretch]
+	if p == nil {
+		p = &openPack{earliest: at}
+		o.open[stretch] = p
+	}
+	p.earliest = min(p.earliest, at)
+	before := p.rows.Len()
+	p.rows.Write(wire.Writer(p.rows.AvailableBuffer()).Varint(int64(at - p.last)))
+	p.last = at
+	err := write(&p.rows)
+	o.held += p.rows.Len() - before
+	switch {
+	case p.rows.Len() >= packBytes || alone:
+		o.emit(stretch, emit)
+	case o.held >= packsBytes:
+		o.FinishBundle(emit)
+	}
+	return err
+}
+
+// emit emits a pack at the time of its earliest row: no row is earlier than its pack, unless the time of the row is
+// outside its window.
+func (o *openPacks) emit(stretch int64, emit func(beam.EventTime, []byte)) {
+	p := o.open[stretch]
+	at := p.earliest
+	if o.Window > 0 {
+		at = min(max(at, beam.EventTime(stretch)), beam.EventTime(stretch+o.Window-1))
+	}
+	emit(at, p.rows.Bytes())
+	o.held -= p.rows.Len()
+	delete(o.open, stretch)
+}
+
+// FinishBundle emits the open packs.
+func (o *openPacks) FinishBundle(emit func(beam.EventTime, []byte)) {
+	for stretch := range o.open {
+		o.emit(stretch, emit)
+	}
+}
+
+// packFn packs the rows of a bundle.
+type packFn struct {
+	packing
+	openPacks
+
+	Alone   bool  // emit each row separately, because FinishBundle can emit in the global window only
+	Stretch int64 // rows of a pack are in one stretch of time of this length in ms; 0: any rows
+}
 
 func (f *packFn) ProcessElement(at beam.EventTime, row beam.T, emit func(beam.EventTime, []byte)) error {
 	return f.add(&letter{row: row, at: at}, emit)
@@ -125,37 +181,7 @@ func (f *packFn) add(l *letter, emit func(beam.EventTime, []byte)) error {
 	if f.Stretch > 0 {
 		stretch = dataset.FloorDiv(int64(l.at), f.Stretch)
 	}
-	p := f.open[stretch]
-	if p == nil {
-		p = new(openPack)
-		f.open[stretch] = p
-	}
-	if p.rows.Len() == 0 {
-		p.earliest = l.at
-		p.last = 0
-	}
-	p.earliest = min(p.earliest, l.at)
-	err := f.append(&p.rows, p.last, l)
-	p.last = l.at
-	if p.rows.Len() >= packBytes || f.Alone {
-		p.emit(emit)
-	}
-	return err
-}
-
-// emit emits the rows, at the time of the earliest row: no row is earlier than its pack.
-func (p *openPack) emit(emit func(beam.EventTime, []byte)) {
-	if p.rows.Len() > 0 {
-		emit(p.earliest, bytes.Clone(p.rows.Bytes()))
-		p.rows.Reset()
-	}
-}
-
-// FinishBundle emits the open packs.
-func (f *packFn) FinishBundle(emit func(beam.EventTime, []byte)) {
-	for _, p := range f.open {
-		p.emit(emit)
-	}
+	return f.openPacks.add(stretch, l.at, f.Alone, emit, func(b *bytes.Buffer) error { return f.append(b, l) })
 }
 
 // packKeyedFn packs rows with keys.
@@ -178,14 +204,72 @@ func (f *packFn) pack(s beam.Scope, rows beam.PCollection) (beam.PCollection, er
 	return packs[0], nil
 }
 
-// scorePacked scores rows, which may have keys, by the trees of a side input.
-func scorePacked(s beam.Scope, rows, trees beam.PCollection, fn scoring) ([]beam.PCollection, error) {
-	f := &packFn{packing: newPacking(rows), Alone: rows.WindowingStrategy().Fn.Kind != window.GlobalWindows}
-	packs, err := f.pack(s, rows)
+// inWindowFn encodes rows in fixed windows, and emits them with the start of their window.
+type inWindowFn struct{ packing }
+
+func (f *inWindowFn) ProcessElement(w beam.Window, row beam.T, emit func(int64, []byte)) error {
+	return f.encode(w, &letter{row: row}, emit)
+}
+
+func (f *inWindowFn) encode(w beam.Window, l *letter, emit func(int64, []byte)) error {
+	interval, ok := w.(window.IntervalWindow)
+	if !ok {
+		return elements.ErrValue
+	}
+	var b bytes.Buffer
+	err := f.append(&b, l)
+	emit(int64(interval.Start), b.Bytes())
+	return err
+}
+
+// inWindowKeyedFn is inWindowFn for rows with keys.
+type inWindowKeyedFn struct{ inWindowFn }
+
+func (f *inWindowKeyedFn) ProcessElement(w beam.Window, key beam.X, row beam.T, emit func(int64, []byte)) error {
+	return f.encode(w, &letter{row: row, key: key}, emit)
+}
+
+// packWindowsFn packs the rows of inWindowFn by window.
+type packWindowsFn struct{ openPacks }
+
+func (f *packWindowsFn) ProcessElement(at beam.EventTime, start int64, row []byte, emit func(beam.EventTime, []byte)) error {
+	return f.add(start, at, false, emit, func(b *bytes.Buffer) error {
+		b.Write(row)
+		return nil
+	})
+}
+
+// packWindows packs rows in fixed windows by window. The windows are assigned to the packs again, by times that are in
+// them, because FinishBundle can emit in the global window only.
+func (p *packing) packWindows(s beam.Scope, rows beam.PCollection) (beam.PCollection, error) {
+	var encoder any = &inWindowFn{*p}
+	if len(p.Types) > 1 {
+		encoder = &inWindowKeyedFn{inWindowFn{*p}}
+	}
+	encoded, err := beam.TryParDo(s, encoder, rows)
+	if err != nil {
+		return beam.PCollection{}, err
+	}
+	fn := &packWindowsFn{openPacks{Window: rows.WindowingStrategy().Fn.Size.Milliseconds()}}
+	return inWindowsOf(s, rows, beam.ParDo(s, fn, beam.WindowInto(s, window.NewGlobalWindows(), encoded[0]))), nil
+}
+
+// scorePacked scores rows, which may have keys, by the trees of a side input. Rows in sliding and in session windows are
+// alone in their packs: the time of a pack does not determine its window.
+func scorePacked(s beam.Scope, rows, trees beam.PCollection, fn scoring) (_ []beam.PCollection, err error) {
+	f := &packFn{packing: newPacking(rows)}
+	var packs beam.PCollection
+	if kind := rows.WindowingStrategy().Fn.Kind; kind == window.FixedWindows {
+		packs, err = f.packWindows(s, rows)
+	} else {
+		f.Alone = kind != window.GlobalWindows
+		packs, err = f.pack(s, rows)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return beam.TryParDo(s, &scorePacksFn{packScoring: packScoring{scoring: fn, Packing: f.packing}}, packs,
+	score := &scorePacksFn{packScoring{scoring: fn, Packing: f.packing}, byTrees{Side: *trees.WindowingStrategy().Fn}}
+	return beam.TryParDo(s, score, packs,
 		beam.SideInput{Input: numberedTrees(s, trees)}, beam.TypeDefinition{Var: beam.TType, T: f.Types[0].T})
 }
 

@@ -1,7 +1,6 @@
 package transforms
 
 import (
-	"context"
 	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -16,14 +15,15 @@ import (
 func init() {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[summariseTallyFn](), reflect.TypeFor[weighTallyFn](), reflect.TypeFor[unitsFn](),
-		reflect.TypeFor[summariseWeighedFn](), reflect.TypeFor[fitFn](), reflect.TypeFor[codeTallyFn](),
-		reflect.TypeFor[growObjectsFn](),
+		reflect.TypeFor[summariseWeighedFn](), reflect.TypeFor[fitFn](), reflect.TypeFor[mergeColumnFn](), reflect.TypeFor[codeTallyFn](),
+		reflect.TypeFor[growObjectsFn](), reflect.TypeFor[measureFn](), reflect.TypeFor[reportFn](),
 		reflect.TypeFor[noRowsFn](), reflect.TypeFor[windowTreeFn](),
 		reflect.TypeFor[scoreFn](), reflect.TypeFor[scoreKeyedFn](), reflect.TypeFor[packFn](),
-		reflect.TypeFor[packKeyedFn](), reflect.TypeFor[scorePacksFn](), reflect.TypeFor[numberTreeFn](), reflect.TypeFor[numberWindowTreeFn](),
+		reflect.TypeFor[packKeyedFn](), reflect.TypeFor[inWindowFn](), reflect.TypeFor[inWindowKeyedFn](), reflect.TypeFor[packWindowsFn](),
+		reflect.TypeFor[scorePacksFn](), reflect.TypeFor[numberTreeFn](), reflect.TypeFor[numberWindowTreeFn](),
 		reflect.TypeFor[shardPacksFn](), reflect.TypeFor[copyTreesFn](), reflect.TypeFor[findTreesFn](), reflect.TypeFor[findTreesStreamFn](),
 		reflect.TypeFor[scoreFoundFn](), reflect.TypeFor[unpackFn](), reflect.TypeFor[unpackKeyedFn](),
-		reflect.TypeFor[countFn](), reflect.TypeFor[metricsFn](),
+		reflect.TypeFor[countFn](), reflect.TypeFor[metricsFn](), reflect.TypeFor[countPacksFn](), reflect.TypeFor[metricsByTreesFn](),
 		reflect.TypeFor[tallyFn](), reflect.TypeFor[oneFn](), reflect.TypeFor[limitFn](),
 	} {
 		beam.RegisterDoFn(t)
@@ -49,64 +49,70 @@ func init() {
 	beam.RegisterType(reflect.TypeFor[WindowTree]())
 	beam.RegisterType(reflect.TypeFor[RefusedWindow]())
 	beam.RegisterType(reflect.TypeFor[DeadLetter]())
+	register.Emitter1[Report]()
+	beam.RegisterCoder(reflect.TypeFor[Report](), encodeReport, decodeReport)
 	beam.RegisterCoder(reflect.TypeFor[metric.Metrics](), encodeMetrics, decodeMetrics)
 }
 
 // The DoFns that see each row are called without reflection: a reflective call costs
 // more than scoring the row.
 func init() {
-	reflectx.RegisterStructWrapper(reflect.TypeFor[scoreFn](), func(fn any) map[string]reflectx.Func {
-		process := fn.(*scoreFn).ProcessElement //nolint:errcheck // Beam has looked at the type
-		return map[string]reflectx.Func{"ProcessElement": scoreCall{reflectx.MakeFunc(process), process}}
-	})
-	reflectx.RegisterStructWrapper(reflect.TypeFor[tallyFn](), func(fn any) map[string]reflectx.Func {
-		process := fn.(*tallyFn).ProcessElement //nolint:errcheck // likewise
-		return map[string]reflectx.Func{"ProcessElement": tallyCall{reflectx.MakeFunc(process), process}}
-	})
-	reflectx.RegisterStructWrapper(reflect.TypeFor[packFn](), func(fn any) map[string]reflectx.Func {
-		process := fn.(*packFn).ProcessElement //nolint:errcheck // likewise
-		return map[string]reflectx.Func{"ProcessElement": packCall{reflectx.MakeFunc(process), process}}
+	direct(func(f *scoreFn) reflectx.Func { return call5(f.ProcessElement) })
+	direct(func(f *tallyFn) reflectx.Func { return call5(f.ProcessElement) })
+	direct(func(f *packFn) reflectx.Func { return call3(f.ProcessElement) })
+	direct(func(f *inWindowFn) reflectx.Func { return call3(f.ProcessElement) })
+	direct(func(f *packWindowsFn) reflectx.Func { return call4(f.ProcessElement) })
+}
+
+// direct registers the function that calls the ProcessElement of a DoFn.
+func direct[F any](process func(*F) reflectx.Func) {
+	reflectx.RegisterStructWrapper(reflect.TypeFor[F](), func(fn any) map[string]reflectx.Func {
+		return map[string]reflectx.Func{"ProcessElement": process(fn.(*F))} //nolint:errcheck // Beam has looked at the type
 	})
 }
 
-// scoreCall calls scoreFn without reflection: it is a reflectx.Func5x1.
-type scoreCall struct {
+// called3, called4 and called5 call functions without reflection: they are a reflectx.Func3x1, a Func4x1 and a Func5x1.
+type called3[A, B, C any] struct {
 	reflectx.Func
 
-	process func(context.Context, beam.EventTime, beam.T, func(beam.T, Prediction), func(DeadLetter)) error
+	f func(A, B, C) error
 }
 
-// Call5x1 calls scoreFn.ProcessElement.
-func (c scoreCall) Call5x1(ctx, at, row, emit, refuse any) any {
-	//nolint:errcheck // Beam has looked at the types
-	return c.process(ctx.(context.Context), at.(beam.EventTime), row, emit.(func(beam.T, Prediction)),
-		refuse.(func(DeadLetter)))
+func call3[A, B, C any](f func(A, B, C) error) reflectx.Func {
+	return called3[A, B, C]{reflectx.MakeFunc(f), f}
 }
 
-// tallyCall calls tallyFn without reflection: it is a reflectx.Func5x1.
-type tallyCall struct {
+// Call3x1 calls the function.
+func (c called3[A, B, C]) Call3x1(x, y, z any) any {
+	return c.f(x.(A), y.(B), z.(C)) //nolint:errcheck // Beam has looked at the types
+}
+
+type called4[A, B, C, D any] struct {
 	reflectx.Func
 
-	process func(
-		context.Context, beam.EventTime, beam.T, func(beam.EventTime, int64, []byte), func(DeadLetter),
-	) error
+	f func(A, B, C, D) error
 }
 
-// Call5x1 calls tallyFn.ProcessElement.
-func (c tallyCall) Call5x1(ctx, at, row, emit, refuse any) any {
-	//nolint:errcheck // Beam has looked at the types
-	return c.process(ctx.(context.Context), at.(beam.EventTime), row, emit.(func(beam.EventTime, int64, []byte)),
-		refuse.(func(DeadLetter)))
+func call4[A, B, C, D any](f func(A, B, C, D) error) reflectx.Func {
+	return called4[A, B, C, D]{reflectx.MakeFunc(f), f}
 }
 
-// packCall calls packFn without reflection: it is a reflectx.Func3x1.
-type packCall struct {
+// Call4x1 calls the function.
+func (c called4[A, B, C, D]) Call4x1(x, y, z, u any) any {
+	return c.f(x.(A), y.(B), z.(C), u.(D)) //nolint:errcheck // likewise
+}
+
+type called5[A, B, C, D, E any] struct {
 	reflectx.Func
 
-	process func(beam.EventTime, beam.T, func(beam.EventTime, []byte)) error
+	f func(A, B, C, D, E) error
 }
 
-// Call3x1 calls packFn.ProcessElement.
-func (c packCall) Call3x1(at, row, emit any) any {
-	return c.process(at.(beam.EventTime), row, emit.(func(beam.EventTime, []byte))) //nolint:errcheck // likewise
+func call5[A, B, C, D, E any](f func(A, B, C, D, E) error) reflectx.Func {
+	return called5[A, B, C, D, E]{reflectx.MakeFunc(f), f}
+}
+
+// Call5x1 calls the function.
+func (c called5[A, B, C, D, E]) Call5x1(x, y, z, u, v any) any {
+	return c.f(x.(A), y.(B), z.(C), u.(D), v.(E)) //nolint:errcheck // likewise
 }

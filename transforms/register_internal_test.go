@@ -9,25 +9,15 @@ import (
 
 // TestRowCalls: Beam finds the calls without reflection for the DoFns that see each row.
 func TestRowCalls(t *testing.T) {
-	score, err := graph.NewDoFn(&scoreFn{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, ok := score.ProcessElementFn().Fn.(reflectx.Func5x1); !ok {
-		t.Errorf("scoreFn is called by a %T", score.ProcessElementFn().Fn)
-	}
-	tally, err := graph.NewDoFn(&tallyFn{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, ok := tally.ProcessElementFn().Fn.(reflectx.Func5x1); !ok {
-		t.Errorf("tallyFn is called by a %T", tally.ProcessElementFn().Fn)
-	}
-	pack, err := graph.NewDoFn(&packFn{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, ok := pack.ProcessElementFn().Fn.(reflectx.Func3x1); !ok {
-		t.Errorf("packFn is called by a %T", pack.ProcessElementFn().Fn)
+	for _, fn := range []any{&scoreFn{}, &tallyFn{}, &packFn{}, &inWindowFn{}, &packWindowsFn{}} {
+		f, err := graph.NewDoFn(fn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch call := f.ProcessElementFn().Fn.(type) {
+		case reflectx.Func3x1, reflectx.Func4x1, reflectx.Func5x1:
+		default:
+			t.Errorf("%T is called by a %T", fn, call)
+		}
 	}
 }

@@ -3,39 +3,82 @@ package transforms
 import (
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"slices"
 
 	"github.com/espalier-ml/espalier/transforms/elements"
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tallies"
 	"github.com/espalier-ml/espalier/induce/wire"
 )
 
-// appendSums encodes the summaries: the length and the bytes of a sumsHead in JSON, then
-// the summary of each column, of the label and of the weights by class.
-func appendSums(b []byte, s *tallies.Sums) ([]byte, error) {
-	head := elements.MustJSON(sumsHead{s.Dropped, s.TrainRows, s.Weights, s.Units})
-	b = wire.Writer(b).Bytes(head)
-	var scratch []byte
-	var err error
-	for _, sum := range append(s.Columns[:len(s.Columns):len(s.Columns)], s.Label, s.ByClass) {
-		if b, scratch, err = elements.AppendSummary(b, scratch, sum); err != nil {
-			return nil, err
-		}
-	}
-	return b, nil
-}
+// The summaries of a shard are sent by column, so that no worker gathers all of them: the keys are the positions of the
+// columns, then labelKey, classKey and headKey after the last column.
+const (
+	labelKey = iota
+	classKey // weights by class
+	headKey  // sumsHead in JSON
+)
 
-// sumsHead is the part of tallies.Sums that is encoded as JSON.
+// sumsHead is the part of tallies.Sums that has no summaries.
 type sumsHead struct {
 	Dropped   int64
 	TrainRows int64
-	Weights   tallies.Units
+	Weights   tallies.Units // the same of all shards
 	Units     []int
+}
+
+// emitSums emits the summaries of a shard by column.
+func emitSums(s *tallies.Sums, emit func(key int64, value []byte)) error {
+	for i, sum := range append(s.Columns[:len(s.Columns):len(s.Columns)], s.Label, s.ByClass) {
+		if sum == nil {
+			continue
+		}
+		b, err := sum.AppendBinary(nil)
+		if err != nil {
+			return err
+		}
+		emit(int64(i), b)
+	}
+	emit(int64(len(s.Columns)+headKey), elements.MustJSON(sumsHead{s.Dropped, s.TrainRows, s.Weights, s.Units}))
+	return nil
+}
+
+// mergeColumn merges the values of a key of emitSums. Their order does not matter.
+func (s *trainSpec) mergeColumn(key int, list [][]byte) ([]byte, error) {
+	if key == len(s.Columns)+headKey {
+		return s.mergeHeads(list)
+	}
+	column := s.Settings.Label
+	if key < len(s.Columns) {
+		column = s.Columns[key].Name
+	}
+	var sum *binning.Summary
+	for _, b := range list {
+		if err := mergeSum(&sum, b, column); err != nil {
+			return nil, err
+		}
+	}
+	return sum.AppendBinary(nil)
+}
+
+// mergeHeads adds up heads.
+func (s *trainSpec) mergeHeads(list [][]byte) ([]byte, error) {
+	sums := sumsHead{Units: slices.Repeat([]int{-1}, len(s.Columns))}
+	for _, b := range list {
+		var head sumsHead
+		if err := json.Unmarshal(b, &head); err != nil {
+			return nil, err
+		}
+		if err := s.mergeUnits(sums.Units, head.Units); err != nil {
+			return nil, err
+		}
+		sums.TrainRows += head.TrainRows
+		sums.Dropped += head.Dropped
+		sums.Weights = head.Weights
+	}
+	return elements.MustJSON(sums), nil
 }
 
 // mergeUnits adds the units of further rows to those of earlier ones, by feature.
@@ -53,57 +96,64 @@ func (s *trainSpec) mergeUnits(into, from []int) error {
 	return nil
 }
 
-// mergeSums merges values of appendSums. Their order does not matter.
-func (s *trainSpec) mergeSums(list [][]byte) (*tallies.Sums, error) {
+// mergeColumnFn merges the summaries of a column of all shards. It emits the position of the column, then the summary.
+type mergeColumnFn struct {
+	background
+
+	Spec []byte
+}
+
+func (f *mergeColumnFn) ProcessElement(key int64, values func(*[]byte) bool, emit func(int64, []byte)) error {
+	list := elements.Collect(values)
+	return f.do(func(emit func(int64, []byte)) error {
+		spec, err := openSpec(f.Spec)
+		if err != nil {
+			return err
+		}
+		merged, err := spec.mergeColumn(int(key), list)
+		if err != nil {
+			return elements.Carry(err)
+		}
+		emit(0, append(wire.Writer(nil).Length(int(key)), merged...))
+		return nil
+	}, emit)
+}
+
+// openSums decodes the values of mergeColumnFn for all columns.
+func (s *trainSpec) openSums(list [][]byte) (*tallies.Sums, error) {
 	sums := &tallies.Sums{Columns: make([]*binning.Summary, len(s.Columns)), Units: slices.Repeat([]int{-1}, len(s.Columns))}
-	encoded := make([][][]byte, len(s.Columns)+2) // by column, then of the label, and of the weights by class
 	for _, b := range list {
-		first, rest, err := elements.CutSummary(b)
+		r := wire.Reader{Rest: b}
+		var into **binning.Summary
+		switch key := int(r.Uvarint()); key - len(s.Columns) {
+		case headKey:
+			var head sumsHead
+			if err := json.Unmarshal(r.Rest, &head); err != nil {
+				return nil, err
+			}
+			sums.Dropped, sums.TrainRows, sums.Weights, sums.Units = head.Dropped, head.TrainRows, head.Weights, head.Units
+			continue
+		case labelKey:
+			into = &sums.Label
+		case classKey:
+			into = &sums.ByClass
+		default:
+			if r.Bad || key >= len(s.Columns) {
+				return nil, elements.ErrSummaries
+			}
+			into = &sums.Columns[key]
+		}
+		sum, _, err := binning.Decode(r.Rest)
 		if err != nil {
 			return nil, err
 		}
-		var head sumsHead
-		if err := json.Unmarshal(first, &head); err != nil {
-			return nil, err
-		}
-		if err := s.mergeUnits(sums.Units, head.Units); err != nil {
-			return nil, err
-		}
-		sums.TrainRows += head.TrainRows
-		sums.Dropped += head.Dropped
-		sums.Weights = head.Weights // the same of all shards
-		for i := range encoded {
-			if first, rest, err = elements.CutSummary(rest); err != nil {
-				return nil, err
-			}
-			encoded[i] = append(encoded[i], first)
-		}
+		*into = sum
 	}
-	faults := make([]error, len(encoded))
-	parallel.Each(len(encoded), runtime.GOMAXPROCS(0), func(i int) {
-		into := &sums.Label
-		column := s.Settings.Label
-		switch {
-		case i < len(s.Columns):
-			into = &sums.Columns[i]
-			column = s.Columns[i].Name
-		case i > len(s.Columns):
-			into = &sums.ByClass
-		}
-		for _, b := range encoded[i] {
-			if faults[i] = mergeSum(into, b, column); faults[i] != nil {
-				return
-			}
-		}
-	})
-	return sums, parallel.First(faults)
+	return sums, nil
 }
 
 // mergeSum merges an encoded summary into another one. A summary without any value fits every type of column.
 func mergeSum(into **binning.Summary, encoded []byte, column string) error {
-	if len(encoded) == 0 {
-		return nil
-	}
 	one, _, err := binning.Decode(encoded)
 	if err != nil {
 		return err

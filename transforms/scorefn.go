@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/transforms/elements"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 
 	"github.com/espalier-ml/espalier/induce/binding"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -138,6 +139,8 @@ func (f *scoreKeyedFn) FinishBundle(ctx context.Context, _ func(beam.X, Predicti
 
 // byTrees finds the trees of windows in a side input.
 type byTrees struct {
+	Side window.Fn // windows of the side input
+
 	windows map[beam.Window]windowScorer
 	model   []byte // the latest tree
 	bound   *scorer
@@ -172,7 +175,7 @@ func (b *byTrees) of(w beam.Window, schema *rowtype.Schema, trees func(*[]byte) 
 	if b.windows == nil || len(b.windows) >= keepWindows {
 		b.windows = make(map[beam.Window]windowScorer)
 	}
-	model := latestTree(trees)
+	model := latestTree(trees, sideTime(&b.Side, w))
 	if model != nil && !bytes.Equal(model, b.model) {
 		s, err := newScorer(model, schema)
 		if err != nil {

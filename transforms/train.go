@@ -24,6 +24,7 @@ import (
 type Trained struct {
 	Trees       beam.PCollection // from Train: PCollection<[]byte>; from WindowedTree: PCollection<WindowTree>
 	Refused     beam.PCollection // from WindowedTree: PCollection<RefusedWindow>, otherwise invalid
+	Reports     beam.PCollection // PCollection<Report> of a single report with the option Reports, otherwise invalid
 	DeadLetters beam.PCollection // PCollection<DeadLetter> with the option DeadLetters, otherwise invalid
 }
 
@@ -36,7 +37,7 @@ type Trained struct {
 // Train is one Beam graph without a driver or side inputs:
 //
 //	rows -> encode and count equal rows in the bundle -> CombinePerKey: tallies of Shards shards
-//	     -> summaries of each column -> CombinePerKey -> fit the bins -> to all shards
+//	     -> summaries by column -> GroupByKey: merged by column -> GroupByKey: fit the bins -> to all shards
 //	     -> GroupByKey with the shards -> codes, objects of equal codes -> GroupByKey -> grow
 //
 // An object represents all rows with equal codes. A single worker gathers all objects, grows the
@@ -48,13 +49,13 @@ type Trained struct {
 // Train panics if a setting is out of range, if a column does not fit the names and types of the
 // rows' fields, or if the rows are unbounded. The error of the panic names all faults at once.
 func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) Trained {
-	const step = "transforms.Train"
-	o, err := newOptions(step, opts)
+	o, err := newOptions(trainStep, opts)
 	spec, fault := newTrainSpec(rows, &c, o)
-	if err = errors.Join(err, fault, refuseUnbounded(rows, "use WindowedTree, which grows a tree for each window")); err != nil {
-		panic(fmt.Errorf("%s: %w", step, err))
+	err = errors.Join(err, fault, refuseUnbounded(rows, "use WindowedTree, which grows a tree for each window"), o.checkReports())
+	if err != nil {
+		panic(fmt.Errorf("%s: %w", trainStep, err))
 	}
-	s = s.Scope(step)
+	s = s.Scope(trainStep)
 	encoded := elements.MustJSON(spec)
 	// tallyFn emits at the end of its bundle, which is only possible in the global window.
 	rows = beam.WindowInto(s, window.NewGlobalWindows(), rows)
@@ -70,14 +71,26 @@ func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) T
 	} else {
 		summaries = beam.ParDo(s, &summariseTallyFn{Spec: encoded}, merged)
 	}
+	summaries = beam.ParDo(s, &mergeColumnFn{Spec: encoded}, beam.GroupByKey(s, summaries))
 	// noRowsFn ensures that fitFn is called even if there are no rows.
 	summaries = beam.Flatten(s, summaries, beam.ParDo(s, &noRowsFn{}, beam.Impulse(s)))
 	plans := beam.ParDo(s, &fitFn{Spec: encoded, Shards: c.Shards}, beam.GroupByKey(s, summaries))
 	shards := beam.GroupByKey(s, beam.Flatten(s, merged, plans))
 	objects := beam.ParDo(s, &codeTallyFn{Spec: encoded}, shards)
-	trees := beam.DropKey(s, beam.ParDo(s, &growObjectsFn{Spec: encoded}, beam.GroupByKey(s, objects)))
-	return Trained{Trees: trees, DeadLetters: o.limit(s, dead)}
+	grow := &growObjectsFn{Spec: encoded}
+	if o.reports != nil {
+		grow.Drafts = c.Shards
+		grow.Against = o.reports.Against
+	}
+	trees, drafts := beam.ParDo2(s, grow, beam.GroupByKey(s, objects))
+	trained := Trained{Trees: beam.DropKey(s, trees), DeadLetters: o.limit(s, dead)}
+	if o.reports != nil {
+		trained.Reports = spec.report(s, merged, drafts)
+	}
+	return trained
 }
+
+const trainStep = "transforms.Train"
 
 // trainSpec is a checked configuration together with the columns of the rows.
 type trainSpec struct {
@@ -98,6 +111,7 @@ func newTrainSpec(rows beam.PCollection, c *TrainConfig, o *options) (*trainSpec
 		AllowEmpty: c.AllowEmpty, Workers: c.Workers,
 	}
 	s.Spell = o.letters != nil
+	s.Measures = o.reports != nil
 	faults := []error{s.Bind(), o.checkTypes(s.Columns, c.Ordered)}
 	within := func(name string, x, low, high int) {
 		if r := settings.Between(float64(low), float64(high)); !r.Has(float64(x)) {
@@ -126,21 +140,20 @@ type summariseTallyFn struct {
 }
 
 func (f *summariseTallyFn) ProcessElement(_ context.Context, _ int64, tally []byte, emit func(int64, []byte)) error {
-	return f.do(func() ([][]byte, error) { return summariseShard(f.Spec, tally, nil) }, emit)
+	return f.do(func(emit func(int64, []byte)) error { return summariseShard(f.Spec, tally, nil, emit) }, emit)
 }
 
 // summariseShard summarises the rows of a shard.
-func summariseShard(encoded, tally []byte, units tallies.Units) ([][]byte, error) {
+func summariseShard(encoded, tally []byte, units tallies.Units, emit func(int64, []byte)) error {
 	spec, err := openSpec(encoded)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	sums, err := spec.Summarise(tally, units)
 	if err != nil {
-		return nil, elements.Carry(err)
+		return elements.Carry(err)
 	}
-	b, err := appendSums(nil, sums)
-	return [][]byte{b}, err
+	return emitSums(sums, emit)
 }
 
 // weighTallyFn adds up the weights of the rows of a shard.
@@ -203,7 +216,7 @@ func (f *summariseWeighedFn) ProcessElement(
 	if err := json.Unmarshal(encoded, &units); err != nil {
 		return err
 	}
-	return f.do(func() ([][]byte, error) { return summariseShard(f.Spec, tally, &units) }, emit)
+	return f.do(func(emit func(int64, []byte)) error { return summariseShard(f.Spec, tally, &units, emit) }, emit)
 }
 
 // noRowsFn emits empty summaries, like a shard without rows.
@@ -213,7 +226,7 @@ func (*noRowsFn) ProcessElement(_ context.Context, _ []byte, emit func(int64, []
 	emit(0, nil)
 }
 
-// fitFn merges the summaries of all shards, fits the plan and sends it to all shards.
+// fitFn fits the plan to the summaries of all columns, and sends it to all shards.
 type fitFn struct {
 	Spec   []byte
 	Shards int
@@ -227,7 +240,7 @@ func (f *fitFn) ProcessElement(
 		return err
 	}
 	list := slices.DeleteFunc(elements.Collect(values), func(b []byte) bool { return len(b) == 0 })
-	sums, err := spec.mergeSums(list)
+	sums, err := spec.openSums(list)
 	if err == nil {
 		err = spec.checkEmpty(ctx, sums)
 	}
@@ -272,36 +285,45 @@ func (f *codeTallyFn) ProcessElement(
 	if tally == nil || encoded == nil {
 		return nil // this shard has no rows, or no row can be trained on, so there is no plan
 	}
-	return f.do(func() ([][]byte, error) { return f.code(encoded, tally) }, emit)
+	return f.do(func(emit func(int64, []byte)) error { return f.code(encoded, tally, emit) }, emit)
 }
 
-// code returns the objects of a shard: packets with the plan, a part and its objects.
-func (f *codeTallyFn) code(encoded, tally []byte) (packets [][]byte, err error) {
+// code emits the objects of a shard: packets with the plan, a part and its objects.
+func (f *codeTallyFn) code(encoded, tally []byte, emit func(int64, []byte)) error {
 	spec, err := openSpec(f.Spec)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p, err := tallies.OpenPlan(encoded)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	tables, err := spec.Code(tally, p)
 	if err != nil {
-		return nil, elements.Carry(err)
+		return elements.Carry(err)
 	}
 	for part, t := range tables {
 		for _, block := range elements.Blocks(t, p.Stride()) {
-			packets = append(packets, elements.AppendPacket(nil, len(encoded), append(append(slices.Clip(encoded), byte(part)), block...)))
+			emit(0, elements.AppendPacket(nil, len(encoded), append(append(slices.Clip(encoded), byte(part)), block...)))
 		}
 	}
-	return packets, nil
+	return nil
 }
 
 // growObjectsFn merges the objects of all shards and grows the tree.
-type growObjectsFn struct{ Spec []byte }
+type growObjectsFn struct {
+	Spec    []byte
+	Drafts  int    // shards that a draft of the report is sent to; 0: there is no report
+	Against []byte // see Reports
+}
+
+var (
+	treesGrown  = beam.NewCounter(elements.CounterNamespace, "trees_grown")
+	rowsTrained = beam.NewCounter(elements.CounterNamespace, "rows_trained")
+)
 
 func (f *growObjectsFn) ProcessElement(
-	ctx context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte),
+	ctx context.Context, _ int64, values func(*[]byte) bool, emit, report func(int64, []byte),
 ) error {
 	spec, err := openSpec(f.Spec)
 	if err != nil {
@@ -324,16 +346,36 @@ func (f *growObjectsFn) ProcessElement(
 			return err
 		}
 	}
-	g, err := spec.grow(ctx, &tables, p)
+	var notes []string
+	g, err := spec.grow(ctx, &tables, p, &notes)
 	if err != nil {
 		return elements.Carry(err)
 	}
 	emit(0, g.Tree.Encode())
+	if f.Drafts == 0 {
+		return nil
+	}
+	d, err := spec.newDraft(p, g, notes, f.Against)
+	if err != nil {
+		return err
+	}
+	b := elements.MustJSON(d)
+	for shard := range f.Drafts {
+		report(int64(shard), b)
+	}
 	return nil
 }
 
-// grow grows the tree from objects, and logs the notes of the choice.
-func (s *trainSpec) grow(ctx context.Context, tables *tallies.Tables, p *tallies.Plan) (*tallies.Grown, error) {
+// grow grows the tree from objects, and logs and counts it. notes receives the notes of the choice.
+func (s *trainSpec) grow(ctx context.Context, tables *tallies.Tables, p *tallies.Plan, notes *[]string) (*tallies.Grown, error) {
 	workers := cmp.Or(s.Workers, runtime.GOMAXPROCS(0))
-	return s.Grow(ctx, tables, p, workers, func(text string) { log.Infof(ctx, "transforms.Train: %s", text) })
+	g, err := s.Grow(ctx, tables, p, workers, func(text string) {
+		log.Infof(ctx, "%s: %s", trainStep, text)
+		*notes = append(*notes, text)
+	})
+	if err == nil {
+		treesGrown.Inc(ctx, 1)
+		rowsTrained.Inc(ctx, g.Rows[dataset.Train])
+	}
+	return g, err
 }

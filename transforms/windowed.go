@@ -208,7 +208,7 @@ func (f *windowTreeFn) ProcessElement(
 	if err != nil {
 		return err
 	}
-	t := WindowTree{Pane: pane.Index, Timing: timing(pane.Timing), Last: pane.IsLast}
+	t := WindowTree{Pane: pane.Index, Timing: timing(pane), Last: pane.IsLast}
 	if interval, ok := w.(window.IntervalWindow); ok {
 		t.Start, t.End = int64(interval.Start), int64(interval.End)
 	}
@@ -284,9 +284,13 @@ func (f *windowTreeFn) tooFew(g *tallies.Grown) *dataset.DataError {
 	}
 }
 
-// timing names the timing of a pane.
-func timing(t typex.PaneTiming) string {
-	switch t {
+// timing names the timing of a pane. The zero pane, which is not the first one of its window, is of a runner without
+// panes, such as direct.
+func timing(p typex.PaneInfo) string {
+	if p == (typex.PaneInfo{}) {
+		return "unknown"
+	}
+	switch p.Timing {
 	case typex.PaneEarly:
 		return "early"
 	case typex.PaneOnTime:
@@ -313,5 +317,5 @@ func (s *trainSpec) growTally(ctx context.Context, tally []byte) (*tallies.Grown
 	if t := tables[dataset.Train]; err != nil || t == nil || t.Len() == 0 {
 		return nil, err
 	}
-	return s.grow(ctx, &tables, p)
+	return s.grow(ctx, &tables, p, new([]string))
 }

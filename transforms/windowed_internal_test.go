@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/typex"
+
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/rowtype"
 	"github.com/espalier-ml/espalier/induce/settings"
@@ -77,6 +79,24 @@ func TestTalliesOfOthers(t *testing.T) {
 	for name, b := range map[string][]byte{"with a digest": b, "of an earlier version": b[len(now.Digest()):]} {
 		if got := rowsOf(b, len(now.Digest())); got != 100 {
 			t.Errorf("%s: %d rows are counted as dropped, want 100", name, got)
+		}
+	}
+}
+
+// TestTiming: a pane of a runner without panes is not taken for an early one.
+func TestTiming(t *testing.T) {
+	for _, c := range []struct {
+		pane typex.PaneInfo
+		want string
+	}{
+		{typex.PaneInfo{}, "unknown"},
+		{typex.PaneInfo{IsFirst: true}, "early"},
+		{typex.PaneInfo{Index: 1}, "early"},
+		{typex.PaneInfo{Timing: typex.PaneOnTime}, "ontime"},
+		{typex.PaneInfo{Timing: typex.PaneLate, Index: 2}, "late"},
+	} {
+		if got := timing(c.pane); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.pane, got, c.want)
 		}
 	}
 }

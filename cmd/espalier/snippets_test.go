@@ -111,6 +111,14 @@ func TestSnippetRuns(t *testing.T) {
 		t.Errorf("it prints %q: want a tree with one test, the age", out)
 	}
 	espalier(t, "show", filepath.Join(dir, "runs", "nightly")).wants(t, 0)
+	if out := runSnippet(t, "go.md", "publish.Open(", dir); !strings.Contains(out, " promoted runs/") {
+		t.Errorf("it prints %q: want a run in use", out)
+	}
+	trees := filepath.Join(dir, "trees")
+	espalier(t, "show", filepath.Join(trees, "LATEST.json")).wants(t, 0)
+	// The next night may be one of retrain.
+	espalier(t, "retrain", "--input", filepath.Join(dir, "visits", "*.parquet"), "--label", "class", "--group", "id", "--ignore", "scan",
+		"--destination", trees).wants(t, 0)
 }
 
 // visits writes the file of the program of docs/go.md: the class is well below an age of 50.

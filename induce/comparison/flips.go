@@ -200,3 +200,19 @@ func PredictedClasses(a, b *tree.Tree, list []Rows) []Predicted {
 	}
 	return classes
 }
+
+// ErrorCosts returns what mistakes cost, by actual, then by predicted class, in A's order of classes: the costs of B,
+// which is newer, or the costs of A if B has none; nil if neither tree has costs. The trees have the same classes.
+func ErrorCosts(a, b *tree.Tree) [][]float64 {
+	if b.Label.ErrorCosts == nil {
+		return a.Label.ErrorCosts
+	}
+	costs := make([][]float64, len(a.Label.Classes))
+	for i, actual := range a.Label.Classes {
+		for _, predicted := range a.Label.Classes {
+			costs[i] = append(costs[i],
+				b.Label.ErrorCosts[slices.Index(b.Label.Classes, actual)][slices.Index(b.Label.Classes, predicted)])
+		}
+	}
+	return costs
+}

@@ -99,7 +99,7 @@ func (e *Encoder) Encode(row any, at int) (weight float64, labelEnd int, err err
 		}
 		e.Key = AppendCell(e.Key, &features[i])
 	}
-	if e.spec.groups() > 0 {
+	if e.spec.buckets() {
 		e.Key = append(e.Key, bucket)
 	}
 	if e.spec.Weighted() {
@@ -131,6 +131,9 @@ func (s *Spec) groups() int64 {
 	}
 	return s.foldGroups()
 }
+
+// buckets reports whether keys end with the bucket of the group of their rows.
+func (s *Spec) buckets() bool { return s.groups() > 0 || s.Measures && s.keyed() }
 
 // foldGroups is groups for rows that are in groups.
 func (s *Spec) foldGroups() int64 {

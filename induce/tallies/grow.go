@@ -33,8 +33,9 @@ func (s *Spec) FitTally(tally []byte) (*Plan, *Sums, error) {
 type Grown struct {
 	Tree     *tree.Tree
 	Rows     [dataset.Parts]int64
-	Classes  int               // number of classes of the training rows
-	Frontier []frontier.Listed // trees among which it was chosen; empty if there was no choice
+	Classes  int                // number of classes of the training rows
+	Codes    dataset.CodeCounts // training rows by feature of the plan and code
+	Frontier []frontier.Listed  // trees among which it was chosen; empty if there was no choice
 }
 
 // Grow grows the trees of the grid from objects, and chooses one. note receives the notes of the
@@ -58,6 +59,7 @@ func (s *Spec) Grow(ctx context.Context, tables *Tables, p *Plan, workers int, n
 	if stats.Objects == 0 {
 		return nil, s.NoTrainingRows()
 	}
+	g.Codes = stats.Codes
 	for _, weight := range stats.RawWeight {
 		if weight > 0 {
 			g.Classes++

@@ -127,6 +127,9 @@ func (s *Spec) weighClasses(p *Plan, sums *Sums) error {
 	return nil
 }
 
+// Features returns the fitted features.
+func (p *Plan) Features() []dataset.Feature { return p.features }
+
 // Stride returns how many bytes the codes of a row take.
 func (p *Plan) Stride() int { return p.layout.Stride }
 

@@ -34,7 +34,7 @@ const rowsTogether = 1 << 12
 
 func newRowsReader(spec *Spec, tally []byte, part dataset.Part, units Units) (*rowsReader, error) {
 	r := &rowsReader{
-		spec: spec, grouped: spec.groups() > 0, part: byte(part), units: units, columns: make([]dataset.Vector, len(spec.Columns)),
+		spec: spec, grouped: spec.buckets(), part: byte(part), units: units, columns: make([]dataset.Vector, len(spec.Columns)),
 		texts: make([]map[string]int32, len(spec.Columns)+1), recent: make([][64]int32, len(spec.Columns)+1),
 	}
 	var err error

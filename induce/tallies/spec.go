@@ -27,6 +27,8 @@ type Spec struct {
 	LeaveOut bool                    `json:"leave_out"` // a text with too many values is left out
 	Spell    bool                    `json:"spell"`     // in maps, values of the label and of categories are texts, as they are spelled
 
+	Measures bool `json:"measures"` // rows keep their groups, for intervals of metrics: see Measured
+
 	Part string `json:"part"` // column that determines the part of a row; optional
 
 	label, weight *rowtype.Column

@@ -25,7 +25,7 @@ type Manifest struct {
 	Started  time.Time `json:"started"`
 	Seconds  float64   `json:"seconds" jsonschema:"minimum=0"`
 	Config   any       `json:"config"` // the settings by the names of their flags: see docs/settings.md
-	Inputs   []Input   `json:"inputs" jsonschema:"minItems=1"`
+	Inputs   []Input   `json:"inputs"` // empty if the rows are from a Beam pipeline
 	// Files are all files except this one and _SUCCESS; a later run into the folder replaces no others. Manifests of
 	// earlier versions do not list them.
 	Files    []string         `json:"files" jsonschema:"uniqueItems=true"`

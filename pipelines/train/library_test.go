@@ -464,8 +464,15 @@ func TestLibraryEvaluates(t *testing.T) {
 					m := transforms.Model{URL: p.Output}
 					return beam.ParDo(s, &metricsFn{}, transforms.Evaluate(s, rows, m, transforms.EvaluateConfig{Weight: weight}).Metrics)
 				})
-				if len(got) != 1 || string(got[0]) != string(encoded) {
-					t.Errorf("%s, models %s, weight %q:\n%s\nwant\n%s", runner, leafModel, weight, got, encoded)
+				byTrees := collect(t, runner, data.library(ascending(n)), func(s beam.Scope, rows beam.PCollection) beam.PCollection {
+					m := transforms.Model{Trees: beam.Create(s, r.Tree.Encode())}
+					c := transforms.EvaluateConfig{Label: "class", Weight: weight}
+					return beam.ParDo(s, &metricsFn{}, transforms.Evaluate(s, rows, m, c).Metrics)
+				})
+				for _, got := range [][][]byte{got, byTrees} {
+					if len(got) != 1 || string(got[0]) != string(encoded) {
+						t.Errorf("%s, models %s, weight %q:\n%s\nwant\n%s", runner, leafModel, weight, got, encoded)
+					}
 				}
 			}
 		}

@@ -19,6 +19,7 @@ import (
 func init() {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[stampFn](), reflect.TypeFor[keyFn](), reflect.TypeFor[predictedFn](), reflect.TypeFor[predictedKeyFn](),
+		reflect.TypeFor[shiftFn](),
 	} {
 		beam.RegisterDoFn(t)
 	}
@@ -67,9 +68,19 @@ type predictedKeyFn struct{ Name string }
 
 func (f *predictedKeyFn) ProcessElement(id int64, p transforms.Prediction) { note(f.Name, id, p) }
 
+// shiftFn moves every tenth event to a later time, out of its window.
+type shiftFn struct{}
+
+func (*shiftFn) ProcessElement(at beam.EventTime, e Event) (beam.EventTime, Event) {
+	if e.ID%10 == 0 {
+		at += beam.EventTime(2 * size.Milliseconds())
+	}
+	return at, e
+}
+
 // Feed trains trees on all events, or on each window of them, and scores the same events in the
 // same pipeline. The test fails unless each event is scored once, with the prediction of the tree
-// that Train grows in batch from the same events.
+// that Train grows in batch from the same events, or from the events of its window, whatever its time.
 func Feed(tb testing.TB, runner string, windowed, keyed bool) {
 	tb.Helper()
 	const count, windows = 3000, 3
@@ -96,7 +107,7 @@ func Feed(tb testing.TB, runner string, windowed, keyed bool) {
 		m.Trees = transforms.WindowedTree(s, rows, transforms.WindowConfig{
 			TrainConfig: trainConfig(), Windows: window.NewFixedWindows(size),
 		}).Trees
-		rows = beam.WindowInto(s, window.NewFixedWindows(size), rows)
+		rows = beam.ParDo(s, &shiftFn{}, beam.WindowInto(s, window.NewFixedWindows(size), rows))
 	} else {
 		m.Trees = transforms.Train(s, rows, trainConfig()).Trees
 	}

@@ -1,0 +1,348 @@
+// Package publish puts the tree that a Beam pipeline trains in use: it writes a run folder and moves LATEST.json. With
+// transforms.Train, a nightly retraining is one Beam job.
+//
+//	night, err := publish.Open(ctx, publish.Config{Destination: "gs://trees", Date: "2026-11-29", Gate: gate.Default()})
+//	trained := transforms.Train(s, rows, c, night.Reports())
+//	outcomes := night.Publish(s, trained)
+//
+// The run folders and LATEST.json are those of `espalier retrain`, without its history.
+package publish
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/gate"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/latest"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/pages"
+	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/elements"
+)
+
+// Config says where a tree is published, and on which conditions.
+type Config struct {
+	Destination string      // folder of the runs and of LATEST.json: a path or a URL, the same for all workers
+	Date        string      // day of the run, such as 2026-11-29
+	Gate        gate.Limits // conditions of the new tree; start from gate.Default
+	// Replace lets the new tree take the place of a tree that cannot be compared with it, and of a tree of a later day.
+	Replace bool
+}
+
+// The outcomes.
+const (
+	Promoted   = "promoted"   // LATEST.json names the run
+	Refused    = "refused"    // a check has failed; LATEST.json stays
+	Backfilled = "backfilled" // the run has passed the checks, but the run in use is of a later day
+	Held       = "held"       // the run has passed the checks, but a person holds the run in use
+	Overtaken  = "overtaken"  // LATEST.json was moved after the pipeline was built; it stays
+)
+
+// Outcome describes what has become of a tree.
+type Outcome struct {
+	Outcome string
+	Date    string
+	Run     string       // folder of the run, below the destination
+	Before  string       // run in use when the pipeline was built; empty if there was none
+	Digest  string       // digest of the run's tree.json, in hex
+	Checks  []gate.Check // conditions, with their values
+	AUC     *float64     // on the test rows; nil if unknown
+	Cost    *float64     // expected cost of a test row; nil if unknown
+	Rows    int64        // rows for training, validation and test
+}
+
+// Night publishes the tree of a day.
+type Night struct {
+	fn      publishFn
+	earlier []byte // tree.json in use; nil if absent
+}
+
+// Open reads the LATEST.json of the destination and the tree in use. Errors are usage errors.
+func Open(ctx context.Context, c Config) (*Night, error) {
+	if _, err := time.Parse(time.DateOnly, c.Date); err != nil || c.Destination == "" {
+		return nil, usage.Errorf("publish: the Date is %q and the Destination %q: want a day such as 2026-11-29, and a folder", c.Date,
+			c.Destination)
+	}
+	n := &Night{fn: publishFn{Config: c, Started: time.Now()}}
+	before, err := latest.Read(ctx, store(), c.Destination)
+	if err != nil || before == nil {
+		return n, err
+	}
+	n.fn.Before = before
+	url := objectstore.Join(c.Destination, latest.Name)
+	encoded, _, err := latest.Tree(ctx, store(), url)
+	if err == nil {
+		_, err = tree.Decode(encoded)
+	}
+	if err != nil && c.Replace {
+		return n, nil
+	}
+	if err != nil {
+		return nil, usage.Errorf("publish: the tree in use cannot be read: %v; Replace lets the new tree take its place", err)
+	}
+	n.earlier = encoded
+	return n, nil
+}
+
+// store returns the store of all schemes.
+var store = sync.OnceValue(func() *objectstore.Store { //nolint:gochecknoglobals // it keeps connections and no content
+	return source.New(config.DefaultStorageConfig()).Store
+})
+
+// Reports is the option of Train by which the tree can be published: Train compares it with the tree in use.
+func (n *Night) Reports() transforms.Option { return transforms.Reports{Against: n.earlier} }
+
+// Publish writes the run folder of the tree, whose Train had the option Reports. If all checks pass, it moves LATEST.json
+// to the run. It returns a PCollection<Outcome>: a refused tree does not make the pipeline fail.
+//
+// A runner may repeat the work at any point, at several workers at once. They take the lock of the destination, as
+// `espalier retrain` does. The folder of a run is named after the day and the tree, and a complete one is not written
+// again. LATEST.json is moved by a conditional write, if it is still the one that Open has read: a retry finds that its
+// run is in use, and a pipeline that was built earlier is overtaken.
+func (n *Night) Publish(s beam.Scope, t transforms.Trained) beam.PCollection {
+	if !t.Reports.IsValid() {
+		panic(errors.New("publish.Publish: there are no Reports: give Train the option Reports of the Night"))
+	}
+	s = s.Scope("publish.Publish")
+	// The report does not change if the work after it is repeated.
+	return beam.ParDo(s, &n.fn, beam.Reshuffle(s, t.Reports))
+}
+
+// publishFn publishes a tree.
+type publishFn struct {
+	Config  Config
+	Before  *latest.Pointer // run in use when the pipeline was built; nil if there was none
+	Started time.Time
+}
+
+func (f *publishFn) ProcessElement(ctx context.Context, r transforms.Report, emit func(Outcome)) error {
+	t, err := tree.Decode(r.JSON)
+	if err != nil {
+		return err
+	}
+	o := &Outcome{Date: f.Config.Date, Digest: tree.Digest(r.JSON)}
+	const digits = 16
+	o.Run = objectstore.Join("runs", o.Date+"-"+o.Digest[:digits])
+	if f.Before != nil {
+		o.Before = f.Before.Run
+	}
+	for _, rows := range r.Rows {
+		o.Rows += rows
+	}
+	if m := r.Metrics[dataset.Test]; m != nil {
+		o.AUC, o.Cost = m.AUCOvRMacro, m.ExpectedCost
+	}
+	if err := f.publish(ctx, &r, t, o); err != nil {
+		return elements.Carry(err)
+	}
+	emit(*o)
+	return nil
+}
+
+// publish writes, judges and promotes the run, under the lock of the destination.
+func (f *publishFn) publish(ctx context.Context, r *transforms.Report, t *tree.Tree, o *Outcome) error {
+	lock, locked, err := f.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer lock.Release(ctx)
+	if err := f.write(locked, r, t, o); err != nil {
+		return err
+	}
+	if err := f.judge(locked, r, o); err != nil {
+		return err
+	}
+	return f.promote(locked, o)
+}
+
+// A worker tries for this long to take the lock of the destination, which a retry of the same work or `espalier retrain`
+// may hold.
+const (
+	patience = 10 * time.Minute
+	pause    = time.Second / 2
+)
+
+// acquire takes the lock of the destination.
+func (f *publishFn) acquire(ctx context.Context) (*runfolder.Lock, context.Context, error) {
+	for end := time.Now().Add(patience); ; time.Sleep(pause) {
+		lock, locked, _, err := runfolder.Acquire(ctx, store(), f.Config.Destination, func(text string) { log.Warn(ctx, text) })
+		if err == nil || usage.NatureOf(err) != usage.TryAgain || time.Now().After(end) || ctx.Err() != nil {
+			return lock, locked, err
+		}
+	}
+}
+
+// write writes the run folder, unless it is complete.
+func (f *publishFn) write(ctx context.Context, r *transforms.Report, t *tree.Tree, o *Outcome) error {
+	s := store()
+	url := objectstore.Join(f.Config.Destination, o.Run)
+	complete := func() bool {
+		encoded, err := s.ReadAll(ctx, latest.TreeURL(url), 0)
+		_, unfinished := s.Stat(ctx, objectstore.Join(url, runfolder.SuccessName))
+		return err == nil && unfinished == nil && tree.Digest(encoded) == o.Digest
+	}
+	if complete() {
+		return nil
+	}
+	folder, err := runfolder.Open(ctx, s, url, runfolder.Training, true)
+	if err != nil {
+		return err
+	}
+	documents, err := f.documents(r, t, url)
+	if err == nil {
+		_, err = folder.Write(ctx, documents)
+	}
+	return err
+}
+
+// documents returns the documents of the run.
+func (f *publishFn) documents(r *transforms.Report, t *tree.Tree, url string) (*runfolder.Run, error) {
+	schema, err := tree.DecodeSchema(r.Schema)
+	if err != nil {
+		return nil, err
+	}
+	c := config.DefaultTrain()
+	c.Training = r.Settings
+	c.Output = url
+	d := &runfolder.Run{Tree: t, Schema: schema, Metrics: &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1}}
+	var features []dataset.Feature
+	var codes [][]int64
+	for i := range schema.Columns {
+		if f := schema.Columns[i].Feature; f != nil {
+			features = append(features, *f)
+			codes = append(codes, r.Codes[f.Name])
+		}
+	}
+	d.Distribution = runfolder.NewDistribution(r.Rows[dataset.Train], features, codes)
+	counters := map[string]int64{
+		"dropped_null_labels": r.Dropped, "nodes": int64(t.Complexity.Nodes), "features": int64(len(t.Features)),
+	}
+	for part := range dataset.Part(dataset.Parts) {
+		counters["rows"] += r.Rows[part]
+		counters["rows_"+part.String()] = r.Rows[part]
+		d.Metrics.Set(part, metricsOf(r, part))
+	}
+	d.Manifest = &runfolder.Manifest{
+		Format: runfolder.ManifestFormat, Version: 1, Espalier: runfolder.Version(), Started: f.Started.UTC(),
+		Seconds: time.Since(f.Started).Seconds(), Config: c, Inputs: []runfolder.Input{}, Counters: counters,
+		Timings: []runfolder.Timing{},
+	}
+	if page, err := pages.Of(d); err == nil { // the report is for people: a run is complete without it
+		d.Report = page
+	}
+	return d, nil
+}
+
+// metricsOf returns a copy of the metrics of a part, as runfolder removes curves; nil if absent.
+func metricsOf(r *transforms.Report, part dataset.Part) *metric.Metrics {
+	m := r.Metrics[part]
+	if m == nil {
+		return nil
+	}
+	c := *m
+	c.PerClass = append([]metric.Class(nil), m.PerClass...)
+	return &c
+}
+
+// judge checks the new tree, both alone and against the tree in use.
+func (f *publishFn) judge(ctx context.Context, r *transforms.Report, o *Outcome) error {
+	limits := &f.Config.Gate
+	o.Checks = append(o.Checks, limits.CheckAUC(o.AUC))
+	if o.AUC == nil || f.Before == nil {
+		return nil
+	}
+	if r.Compared == nil {
+		if !f.Config.Replace {
+			o.Checks = append(o.Checks, gate.Check{
+				Check: "replace", Text: "the tree in use cannot be compared: " + r.Incomparable + "; Replace lets the new tree take its place",
+			})
+		}
+		return nil
+	}
+	before, err := runfolder.Read(ctx, store(), objectstore.Join(f.Config.Destination, f.Before.Run), runfolder.Training,
+		runfolder.MetricsName)
+	if err != nil {
+		return err
+	}
+	o.Checks = append(o.Checks, limits.CheckFall(r.Metrics[dataset.Test].Area(), before.Metrics.Test.Area())...)
+	o.Checks = append(o.Checks, limits.Compare(r.Compared, r.Flips)...)
+	return nil
+}
+
+// promote moves LATEST.json to a run that has passed its checks, and sets the outcome.
+func (f *publishFn) promote(ctx context.Context, o *Outcome) error {
+	now, err := latest.Read(ctx, store(), f.Config.Destination)
+	if err != nil {
+		return err
+	}
+	switch {
+	case now != nil && now.Run == o.Run && now.Digest == o.Digest: // by an earlier try
+		o.Outcome = Promoted
+	case len(gate.Refusals(o.Checks)) > 0:
+		o.Outcome = Refused
+	case !same(now, f.Before):
+		o.Outcome = Overtaken
+	case now != nil && !f.Config.Replace && dateOf(now.Run) > o.Date:
+		o.Outcome = Backfilled
+	case now.HeldAt(time.Now()):
+		o.Outcome = Held
+	default:
+		o.Outcome = Promoted
+		_, err = latest.Promote(ctx, store(), f.Config.Destination, latest.Pointer{Run: o.Run, Promoted: time.Now()}, now)
+		if errors.Is(err, latest.ErrOvertaken) {
+			return f.promote(ctx, o) // LATEST.json is another one now
+		}
+	}
+	return err
+}
+
+// same reports whether two pointers are of the same promotion, held or not.
+func same(a, b *latest.Pointer) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return a.Run == b.Run && a.Digest == b.Digest && a.Promoted.Equal(b.Promoted)
+}
+
+// dateOf returns the day in the name of a run; empty if it has none.
+func dateOf(run string) string {
+	name := path.Base(run)
+	day := name[:min(len(name), len(time.DateOnly))]
+	if _, err := time.Parse(time.DateOnly, day); err != nil {
+		return ""
+	}
+	return day
+}
+
+func init() {
+	beam.RegisterDoFn(reflect.TypeFor[publishFn]())
+	register.Emitter1[Outcome]()
+	beam.RegisterCoder(reflect.TypeFor[Outcome](), encodeOutcome, decodeOutcome)
+}
+
+// Beam's own coder of structs drops values that have no field.
+func encodeOutcome(o Outcome) ([]byte, error) { return json.Marshal(o) }
+
+func decodeOutcome(b []byte) (o Outcome, err error) {
+	if err = json.Unmarshal(b, &o); err != nil {
+		err = fmt.Errorf("publish: an outcome: %w", err)
+	}
+	return o, err
+}

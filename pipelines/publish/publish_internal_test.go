@@ -1,0 +1,336 @@
+package publish
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
+
+	"github.com/espalier-ml/espalier/induce/gate"
+	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/latest"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/transforms"
+)
+
+func TestMain(m *testing.M) { ptest.MainWithDefault(m, "prism") }
+
+// Visit is a row of a day.
+type Visit struct {
+	ID    int64   `json:"id"`
+	Age   float64 `json:"age"`
+	Scan  float64 `json:"scan"`
+	Class string  `json:"class"`
+}
+
+// visits returns the rows of a day. On a bad day the classes are random.
+func visits(day int, bad bool) []Visit {
+	random := rand.New(rand.NewPCG(uint64(day), 0))
+	list := make([]Visit, 1500)
+	for i := range list {
+		v := Visit{ID: int64(i), Age: float64(random.IntN(80)), Scan: float64(random.IntN(11)), Class: "well"}
+		if v.Age+4*v.Scan >= 70 != (random.IntN(10) == 0) || bad && random.IntN(2) == 0 {
+			v.Class = "ill"
+		}
+		list[i] = v
+	}
+	return list
+}
+
+var sunk struct {
+	sync.Mutex
+
+	outcomes []Outcome
+	reports  []transforms.Report
+}
+
+type sinkFn struct{}
+
+func (*sinkFn) ProcessElement(o Outcome) {
+	sunk.Lock()
+	defer sunk.Unlock()
+	sunk.outcomes = append(sunk.outcomes, o)
+}
+
+type sinkReportFn struct{}
+
+func (*sinkReportFn) ProcessElement(r transforms.Report) {
+	sunk.Lock()
+	defer sunk.Unlock()
+	sunk.reports = append(sunk.reports, r)
+}
+
+func init() {
+	beam.RegisterType(reflect.TypeFor[Visit]())
+	beam.RegisterDoFn(reflect.TypeFor[sinkFn]())
+	beam.RegisterDoFn(reflect.TypeFor[sinkReportFn]())
+}
+
+// job is the nightly job of a day.
+func job(ctx context.Context, runner string, c Config, rows []Visit) (Outcome, error) {
+	night, err := Open(ctx, c)
+	if err != nil {
+		return Outcome{}, err
+	}
+	p, s := beam.NewPipelineWithRoot()
+	tc := transforms.DefaultTrainConfig("class", "id")
+	tc.Certificate, tc.LeafModel, tc.Folds.Auto, tc.Lambda = false, selection.None, false, []float64{10}
+	trained := transforms.Train(s, beam.CreateList(s, rows), tc, night.Reports())
+	beam.ParDo0(s, &sinkReportFn{}, trained.Reports)
+	beam.ParDo0(s, &sinkFn{}, night.Publish(s, trained))
+	sunk.outcomes, sunk.reports = nil, nil
+	if _, err := beam.Run(ctx, runner, p); err != nil {
+		return Outcome{}, err
+	}
+	if len(sunk.outcomes) != 1 {
+		return Outcome{}, fmt.Errorf("%d outcomes", len(sunk.outcomes))
+	}
+	return sunk.outcomes[0], nil
+}
+
+func configOf(destination string, day int) Config {
+	limits := gate.Default()
+	limits.Tolerance = 0.1 // good days differ by chance
+	return Config{Destination: destination, Date: fmt.Sprintf("2026-11-%02d", day), Gate: limits}
+}
+
+// check checks that LATEST.json names a complete run with the tree of its digest, and returns the run; empty if absent.
+func check(t *testing.T, destination string) string {
+	t.Helper()
+	s := objectstore.New()
+	p, err := latest.Read(t.Context(), s, destination)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p == nil {
+		return ""
+	}
+	if _, _, err := latest.Tree(t.Context(), s, objectstore.Join(destination, latest.Name)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runfolder.Read(t.Context(), s, objectstore.Join(destination, p.Run), runfolder.Training, runfolder.TreeName,
+		runfolder.MetricsName, runfolder.SchemaName, runfolder.ManifestName); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Stat(t.Context(), objectstore.Join(destination, p.Run, runfolder.SuccessName)); err != nil {
+		t.Fatal(err)
+	}
+	return p.Run
+}
+
+// TestDays: the trees of good days are put in use, the tree of a bad one is refused. The tree of an earlier day is
+// not put in use, unless Replace is set, nor is any while a person holds a run. A job that runs again finds its run.
+func TestDays(t *testing.T) {
+	for _, runner := range []string{"direct", "prism"} {
+		t.Run(runner, func(t *testing.T) {
+			destination := t.TempDir()
+			run := func(day int, bad bool, change func(*Config)) Outcome {
+				c := configOf(destination, day)
+				if change != nil {
+					change(&c)
+				}
+				o, err := job(t.Context(), runner, c, visits(day, bad))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return o
+			}
+			want := func(o Outcome, outcome, inUse string) {
+				t.Helper()
+				if got := check(t, destination); o.Outcome != outcome || got != inUse {
+					t.Fatalf("day %s is %s, and %s is in use: want %s, and %s; checks %+v", o.Date, o.Outcome, got, outcome, inUse, o.Checks)
+				}
+			}
+			first := run(10, false, nil)
+			want(first, Promoted, first.Run)
+			second := run(11, false, nil)
+			want(second, Promoted, second.Run)
+			if second.Before != first.Run || len(second.Checks) < 4 || second.AUC == nil || second.Rows != 1500 {
+				t.Errorf("%+v", second)
+			}
+			want(run(12, true, nil), Refused, second.Run)
+			want(run(9, false, nil), Backfilled, second.Run)
+			want(run(11, false, nil), Promoted, second.Run)
+			third := run(9, false, func(c *Config) { c.Replace = true })
+			want(third, Promoted, third.Run)
+
+			s := objectstore.New()
+			p, err := latest.Read(t.Context(), s, destination)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := latest.Promote(t.Context(), s, destination, latest.Pointer{
+				Run: second.Run, Promoted: time.Now(), Held: latest.Forever,
+			}, p); err != nil {
+				t.Fatal(err)
+			}
+			want(run(13, false, nil), Held, second.Run)
+		})
+	}
+}
+
+// reportOfDay returns the report of a day, and what publishes it.
+func reportOfDay(t *testing.T, destination string, day int) (*publishFn, transforms.Report) {
+	t.Helper()
+	night, err := Open(t.Context(), configOf(destination, day))
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := configOf(t.TempDir(), day)
+	if _, err := job(t.Context(), "direct", elsewhere, visits(day, false)); err != nil {
+		t.Fatal(err)
+	}
+	return &night.fn, sunk.reports[0]
+}
+
+// TestRetries: a worker that dies in or after the write of a run, or after its promotion, is repeated to the same end, also
+// by several workers at once. A pipeline that was built before another one has published moves nothing.
+func TestRetries(t *testing.T) {
+	destination := t.TempDir()
+	fn, report := reportOfDay(t, destination, 10)
+	model, err := tree.Decode(report.JSON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Outcome{Run: "runs/2026-11-10-" + tree.Digest(report.JSON)[:16], Digest: tree.Digest(report.JSON)}
+	if err := fn.write(t.Context(), &report, model, &o); err != nil { // dies before it publishes
+		t.Fatal(err)
+	}
+	if got := check(t, destination); got != "" {
+		t.Fatalf("%s is in use", got)
+	}
+	folder := filepath.Join(destination, o.Run)
+	manifest := read(t, filepath.Join(folder, runfolder.ManifestName))
+	for _, left := range []string{runfolder.SuccessName, runfolder.TreeName, runfolder.MetricsName} { // dies while it writes
+		if err := os.Remove(filepath.Join(folder, left)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	publish := func() Outcome {
+		var got Outcome
+		if err := fn.ProcessElement(t.Context(), report, func(o Outcome) { got = o }); err != nil {
+			t.Error(err)
+		}
+		return got
+	}
+	const workers = 4
+	all := make([]Outcome, workers)
+	var group sync.WaitGroup
+	for i := range all {
+		group.Go(func() { all[i] = publish() })
+	}
+	group.Wait()
+	pointer := read(t, filepath.Join(destination, latest.Name))
+	if check(t, destination) != o.Run || read(t, filepath.Join(folder, runfolder.ManifestName)) == manifest {
+		t.Error("the unfinished run was not written again")
+	}
+	manifest = read(t, filepath.Join(folder, runfolder.ManifestName))
+	all = append(all, publish()) // dies after it has published
+	for _, got := range all {
+		if got.Outcome != Promoted || got.Run != o.Run {
+			t.Errorf("%+v", got)
+		}
+	}
+	if read(t, filepath.Join(destination, latest.Name)) != pointer || read(t, filepath.Join(folder, runfolder.ManifestName)) != manifest {
+		t.Error("a retry has written a complete run or LATEST.json again")
+	}
+
+	slow, other := reportOfDay(t, destination, 12)
+	next, err := job(t.Context(), "direct", configOf(destination, 11), visits(11, false))
+	if err != nil || next.Outcome != Promoted {
+		t.Fatal(next, err)
+	}
+	if err := slow.ProcessElement(t.Context(), other, func(o Outcome) { next = o }); err == nil && next.Outcome == Promoted {
+		t.Errorf("a pipeline that was built earlier has promoted its run: %+v", next)
+	}
+	if got := publish(); got.Outcome == Promoted || check(t, destination) == o.Run {
+		t.Errorf("a late retry has put its run in use again: %+v", got)
+	}
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// jobOfDay is the environment variable of a test that is a nightly job: the destination and the day.
+const jobOfDay = "ESPALIER_JOB_OF_DAY"
+
+// TestKilled: a program that is killed at any moment of its job leaves LATEST.json as it was or moved to a complete run, and
+// when it runs again the run has the tree of an undisturbed job.
+func TestKilled(t *testing.T) {
+	if of := os.Getenv(jobOfDay); of != "" {
+		destination, day, _ := strings.Cut(of, "|")
+		var n int
+		if err := json.Unmarshal([]byte(day), &n); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := job(t.Context(), "direct", configOf(destination, n), visits(n, false)); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	destination, calm := t.TempDir(), t.TempDir()
+	start := func(day int) *exec.Cmd {
+		c := exec.CommandContext(t.Context(), self, "-test.run=^TestKilled$")
+		c.Env = append(os.Environ(), fmt.Sprintf("%s=%s|%d", jobOfDay, destination, day))
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	between := 0
+	for day := 1; day <= 3; day++ {
+		before := check(t, destination)
+		c := start(day)
+		// The run of the day appears, then its _SUCCESS, then LATEST.json: the program is killed at one of these moments.
+		moments := []string{runfolder.ManifestName, runfolder.SuccessName, runfolder.SuccessName}
+		pattern := filepath.Join(destination, "runs", fmt.Sprintf("2026-11-%02d-*", day), moments[day%3])
+		for found, _ := filepath.Glob(pattern); len(found) == 0 && t.Context().Err() == nil; found, _ = filepath.Glob(pattern) {
+			time.Sleep(50 * time.Microsecond)
+		}
+		if err := c.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Wait() // killed, unless it was faster
+		if check(t, destination) == before {
+			between++
+		}
+		if err := start(day).Wait(); err != nil {
+			t.Fatal(err)
+		}
+		o, err := job(t.Context(), "direct", configOf(calm, day), visits(day, false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := check(t, destination); got != o.Run || o.Outcome != Promoted {
+			t.Errorf("day %d: %s is in use, want %s, which an undisturbed job has %s", day, got, o.Run, o.Outcome)
+		}
+	}
+	if between == 0 {
+		t.Error("no program was killed before it had moved LATEST.json: this shows nothing")
+	}
+}

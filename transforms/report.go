@@ -1,0 +1,231 @@
+package transforms
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/espalier-ml/espalier/transforms/elements"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/settings"
+	"github.com/espalier-ml/espalier/induce/tallies"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Reports is the option of Train to report on the training, as Trained.Reports: the rows by part, the trees among which
+// the tree was chosen, and its metrics by part. Train then keeps the groups of the rows, and reads the tallies of the
+// shards once more.
+type Reports struct {
+	// Against is the tree.json of an earlier tree, with which the new tree is compared on the test rows; empty: the
+	// report has no comparison.
+	Against []byte
+}
+
+func (r Reports) set(o *options) { o.reports = &r }
+
+// Report describes a training.
+type Report struct {
+	Model   string               // digest of the tree.json, see ModelID
+	JSON    []byte               // tree.json
+	Rows    [dataset.Parts]int64 // rows for training, validation and test, with a label and a weight above 0
+	Dropped int64                // rows without a label
+	Choice  []ReportedTree       // trees among which this one was chosen; empty if there was no choice
+	Notes   []string             // why some settings have no effect, and why no better tree was chosen
+
+	// Metrics are the metrics by part that `espalier train` writes, with the ROC curves of all parts; nil for a part
+	// without rows.
+	Metrics [dataset.Parts]*metric.Metrics
+	// Compared are the metrics of the earlier tree, A, and of this tree, B, on the test rows; nil without an earlier tree
+	// or test rows. Flips is the share of these rows with another class.
+	Compared *metric.Paired
+	Flips    float64
+	// Incomparable is why the earlier tree cannot be compared: it predicts another label or other classes, or tests a
+	// column that is not a feature of this training. Empty: it can.
+	Incomparable string
+
+	Settings settings.Settings
+	Schema   []byte             // schema.json: the use of each column
+	Codes    map[string][]int64 // training rows by feature and code, as in distribution.json
+}
+
+// ReportedTree is a tree that could be chosen.
+type ReportedTree struct {
+	Leaves, Depth int
+	Cost          float64 // expected cost of a training row
+	Merit         float64 // score for selection, higher is better
+	Chosen        bool
+}
+
+// draft is what a report needs from the growth of the tree.
+type draft struct {
+	Plan    json.RawMessage
+	Report  Report
+	Earlier []byte // tree.json; empty: there is no comparison
+}
+
+// newDraft drafts the report on a grown tree.
+func (s *trainSpec) newDraft(p *tallies.Plan, g *tallies.Grown, notes []string, earlier []byte) (*draft, error) {
+	encoded := g.Tree.Encode()
+	d := &draft{Plan: elements.MustJSON(p), Report: Report{
+		Model: tree.ID(encoded), JSON: encoded, Rows: g.Rows, Dropped: p.Dropped, Notes: notes, Settings: s.Settings,
+		Schema: s.schemaFile(p, g.Tree.Label).Encode(),
+	}}
+	d.Report.Codes = make(map[string][]int64)
+	for i, f := range p.Features() {
+		d.Report.Codes[f.Name] = g.Codes[i]
+	}
+	for i := range g.Frontier {
+		x := &g.Frontier[i]
+		d.Report.Choice = append(d.Report.Choice, ReportedTree{x.Leaves, x.Depth, x.ExpectedCost, x.Merit, x.Chosen})
+	}
+	if len(earlier) == 0 {
+		return d, nil
+	}
+	t, err := tree.Decode(earlier)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.NewMeasured(p, g.Tree, t); err != nil {
+		d.Report.Incomparable = err.Error()
+	} else {
+		d.Earlier = earlier
+	}
+	return d, nil
+}
+
+// open decodes the trees of a draft, and returns zero counts of them.
+func (d *draft) open(encodedSpec []byte) (*tallies.Measured, error) {
+	spec, err := openSpec(encodedSpec)
+	if err != nil {
+		return nil, err
+	}
+	p, err := tallies.OpenPlan(d.Plan)
+	if err != nil {
+		return nil, err
+	}
+	grown, err := tree.Decode(d.Report.JSON)
+	if err != nil {
+		return nil, err
+	}
+	var earlier *tree.Tree
+	if len(d.Earlier) > 0 {
+		if earlier, err = tree.Decode(d.Earlier); err != nil {
+			return nil, err
+		}
+	}
+	return spec.NewMeasured(p, grown, earlier)
+}
+
+// schemaFile returns the schema.json of a training on rows of Go types.
+func (s *trainSpec) schemaFile(p *tallies.Plan, label tree.Label) *tree.Schema {
+	list := &tree.Schema{Label: tree.Label{Column: label.Column, Classes: label.Classes}}
+	add := func(name, role string, f *dataset.Feature) {
+		if name == "" {
+			return
+		}
+		physical, logical := "DOUBLE", ""
+		if c, err := s.Schema.Column(name); err == nil && c.Type == dataset.Text {
+			physical, logical = "BYTE_ARRAY", "STRING"
+		}
+		list.Columns = append(list.Columns, tree.SchemaColumn{Name: name, Role: role, Physical: physical, Logical: logical, Feature: f})
+	}
+	fitted := make(map[string]bool)
+	for _, f := range p.Features() { // in the order in which their tests break ties
+		add(f.Name, "feature", &f)
+		fitted[f.Name] = true
+	}
+	for i := range s.Columns {
+		if name := s.Columns[i].Name; !fitted[name] {
+			add(name, "constant", nil)
+		}
+	}
+	add(s.Settings.Label, "label", nil)
+	add(s.Settings.Weight, "weight", nil)
+	add(s.Settings.Group, "key", nil)
+	add(s.Settings.SplitColumn, "split", nil)
+	return list
+}
+
+// report adds the DoFns that measure the tree. drafts are the drafts for each shard, merged its tally.
+//
+//	tallies of shards, with the draft -> counts by prediction and class -> GroupByKey with the draft -> report
+func (s *trainSpec) report(scope beam.Scope, merged, drafts beam.PCollection) beam.PCollection {
+	encoded := elements.MustJSON(s)
+	counts := beam.ParDo(scope, &measureFn{Spec: encoded}, beam.GroupByKey(scope, beam.Flatten(scope, merged, drafts)))
+	return beam.ParDo(scope, &reportFn{Spec: encoded}, beam.GroupByKey(scope, counts))
+}
+
+// measureFn counts the rows of a shard by the predictions of the tree. It emits the counts, and the draft of shard 0.
+type measureFn struct{ Spec []byte }
+
+func (f *measureFn) ProcessElement(_ context.Context, shard int64, values func(*[]byte) bool, emit func(int64, []byte)) error {
+	encoded, tally := cutTally(values)
+	if encoded == nil {
+		return nil // no tree was grown
+	}
+	if shard == 0 {
+		emit(0, encoded)
+	}
+	if tally == nil {
+		return nil
+	}
+	var d draft
+	if err := json.Unmarshal(encoded, &d); err != nil {
+		return err
+	}
+	m, err := d.open(f.Spec)
+	if err != nil {
+		return err
+	}
+	if err := m.Add(tally); err != nil {
+		return elements.Carry(err)
+	}
+	emit(0, append([]byte{countsMark}, m.Encode()...))
+	return nil
+}
+
+// countsMark opens counts; a draft in JSON does not begin with it.
+const countsMark = 0
+
+// reportFn completes the report.
+type reportFn struct{ Spec []byte }
+
+func (f *reportFn) ProcessElement(_ context.Context, _ int64, values func(*[]byte) bool, emit func(Report)) error {
+	var d draft
+	var counts [][]byte
+	for _, b := range elements.Collect(values) {
+		if len(b) > 0 && b[0] == countsMark {
+			counts = append(counts, b[1:])
+		} else if err := json.Unmarshal(b, &d); err != nil {
+			return err
+		}
+	}
+	m, err := d.open(f.Spec)
+	if err != nil {
+		return err
+	}
+	for _, b := range counts {
+		if err := m.Merge(b); err != nil {
+			return err
+		}
+	}
+	r := &d.Report
+	r.Metrics = m.Metrics()
+	paired, flips := m.Paired()
+	if r.Compared = paired; flips != nil {
+		r.Flips = flips.Share
+	}
+	emit(*r)
+	return nil
+}
+
+// Beam's own coder of structs drops values that have no field.
+func encodeReport(r Report) ([]byte, error) { return json.Marshal(r) }
+
+func decodeReport(b []byte) (r Report, err error) {
+	err = json.Unmarshal(b, &r)
+	return r, err
+}
