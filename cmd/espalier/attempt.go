@@ -85,6 +85,7 @@ func (a *attempt) settled(s *config.Scheduled) error {
 	a.notices = s.Notices
 	a.Day = s.Day(a.started).Format(time.DateOnly)
 	if err := regular(a.notices); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		a.notices = "" // the error says it already
 		return usage.Errorf("--notices: %v", err)
 	}
 	err := a.begin()
