@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/output"
@@ -122,7 +123,7 @@ func (a *attempt) end(err *error) {
 		how, reason = byNature[usage.Internal], internalError(panicked)
 	}
 	if how != done {
-		a.Reason = reason
+		a.Reason = naming.WithoutSecrets(reason)
 	}
 	switch {
 	case how == interrupted:

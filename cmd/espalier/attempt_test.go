@@ -138,6 +138,10 @@ func TestNight(t *testing.T) {
 	if wantsSaid(t, o, "is no regular file"); strings.Count(o.stderr, folder) != 1 {
 		t.Errorf("not said once: %s", o.stderr)
 	}
+	wantsSaid(t, espalier(t, "predict", "--config", n.config, "--input", "nowhere://user:PLANTEDSECRET@host/x"), "***")
+	if strings.Contains(string(read(t, n.notices)), "PLANTEDSECRET") {
+		t.Error("a notice has a password")
+	}
 	validateLines(t, n.notices)
 }
 
