@@ -49,12 +49,12 @@ func (fileDriver) exchange(from, to string, x Exchange) (done bool, err error) {
 	sweepOnce(filepath.Dir(to))
 	unlock, err := lockFolder(to) // no file is replaced meanwhile, and nobody takes the earlier folder for abandoned
 	if err != nil {
-		return false, nil //nolint:nilerr // files are replaced one by one instead
+		return false, nil // files are replaced one by one instead
 	}
 	defer unlock()
 	info, err := os.Lstat(to)
 	if err != nil || !info.IsDir() || !x.allows(to, from) || !matched(from, info) {
-		return false, nil //nolint:nilerr // see above
+		return false, nil // see above
 	}
 	if err := x.Fill(); err != nil {
 		return false, err
