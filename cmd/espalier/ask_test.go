@@ -287,7 +287,7 @@ func TestAskErrors(t *testing.T) {
 		"no model":      {"", nil, 2, "--model is required"},
 		"two models":    {"", []string{billedModel, billedModel}, 2, "unexpected argument"},
 		"absent model":  {"", []string{"none.json"}, 2, "none.json"},
-		"hostile model": {"", []string{hostile}, 3, "not a tree"},
+		"hostile model": {"", []string{hostile}, 2, "not a tree"},
 		"confidence": {
 			"", []string{billedModel, "--confidence", "1.5"}, 2, "--confidence 1.5: want a share from 0 to 1",
 		},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/output"
@@ -85,6 +86,7 @@ func (a *attempt) settled(s *config.Scheduled) error {
 	a.notices = s.Notices
 	a.Day = s.Day(a.started).Format(time.DateOnly)
 	if err := regular(a.notices); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		a.notices = "" // the error says it already
 		return usage.Errorf("--notices: %v", err)
 	}
 	err := a.begin()
@@ -121,7 +123,7 @@ func (a *attempt) end(err *error) {
 		how, reason = byNature[usage.Internal], internalError(panicked)
 	}
 	if how != done {
-		a.Reason = reason
+		a.Reason = naming.WithoutSecrets(reason)
 	}
 	switch {
 	case how == interrupted:

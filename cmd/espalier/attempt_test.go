@@ -133,6 +133,15 @@ func TestNight(t *testing.T) {
 	n.wants(t, "retrain", 2, "failed", day...)
 	n.set(t, good)
 	wantsSaid(t, espalier(t, "predict", "--config", n.config, "--notices", "gs://bucket/notices"), "--notices")
+	folder := t.TempDir()
+	o := espalier(t, "predict", "--config", n.config, "--notices", folder)
+	if wantsSaid(t, o, "is no regular file"); strings.Count(o.stderr, folder) != 1 {
+		t.Errorf("not said once: %s", o.stderr)
+	}
+	wantsSaid(t, espalier(t, "predict", "--config", n.config, "--input", "nowhere://user:PLANTEDSECRET@host/x"), "***")
+	if strings.Contains(string(read(t, n.notices)), "PLANTEDSECRET") {
+		t.Error("a notice has a password")
+	}
 	validateLines(t, n.notices)
 }
 

@@ -79,15 +79,15 @@ type Metrics struct {
 // Class holds the metrics of one class.
 type Class struct {
 	Class     string   `json:"class"`
-	Precision *float64 `json:"precision" jsonschema:"nullable"`
-	Recall    *float64 `json:"recall" jsonschema:"nullable"`
-	F1        *float64 `json:"f1" jsonschema:"nullable"` // 2 TP / (2 TP + FP + FN)
+	Precision *float64 `json:"precision" jsonschema:"nullable,minimum=0,maximum=1"`
+	Recall    *float64 `json:"recall" jsonschema:"nullable,minimum=0,maximum=1"`
+	F1        *float64 `json:"f1" jsonschema:"nullable,minimum=0,maximum=1"` // 2 TP / (2 TP + FP + FN)
 	AUC       *float64 `json:"auc" jsonschema:"nullable"`
 	Support   int64    `json:"support" jsonschema:"minimum=0"` // weight of the rows of the class
 
-	Prevalence *float64 `json:"prevalence" jsonschema:"nullable"` // share of the class in the weight
+	Prevalence *float64 `json:"prevalence" jsonschema:"nullable,minimum=0,maximum=1"` // share of the class in the weight
 	// Specificity is the share of the rows of other classes that are not predicted as this class.
-	Specificity *float64 `json:"specificity" jsonschema:"nullable"`
+	Specificity *float64 `json:"specificity" jsonschema:"nullable,minimum=0,maximum=1"`
 	// AveragePrecision is the area under the step curve of precision over recall, with the rows
 	// ranked by their probability of the class.
 	AveragePrecision *float64 `json:"average_precision" jsonschema:"nullable"`

@@ -12,12 +12,15 @@ import (
 var secrets = regexp.MustCompile(`(?i)(://[^/\s:@"']*:)[^\s@"']+(@)` +
 	`|([?&](?:x-(?:amz|goog)-(?:signature|credential|security-token)|sig|signature|token|access_token|password|secret)=)[^&\s"']+`)
 
+// WithoutSecrets returns a text in which passwords in URLs are replaced by stars.
+func WithoutSecrets(text string) string { return secrets.ReplaceAllString(text, "${1}${3}***${2}") }
+
 // Printable returns a text of names, paths and messages in a form that is safe for a terminal:
 // control characters, and characters that change the direction of writing, are escaped, and
 // passwords in URLs are replaced by stars. Line breaks and tabs stay. In JSON, where such
 // characters are in strings, the escapes are JSON's.
 func Printable(text string) string {
-	text = secrets.ReplaceAllString(text, "${1}${3}***${2}")
+	text = WithoutSecrets(text)
 	if !strings.ContainsFunc(text, obeyed) {
 		return text
 	}

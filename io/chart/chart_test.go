@@ -362,6 +362,10 @@ func TestDamaged(t *testing.T) {
 	m.Validation.PerClass[2].ROC.TruePositiveRate = nil
 	p, err := chart.ROC(m, "")
 	check("half a curve", p, err)
+	two := metricsOf(plain(2))
+	two.Validation.PerClass[1].ROC = nil
+	p, err = chart.ROC(two, "")
+	check("one of two curves", p, err)
 	for i := range m.Validation.Calibration.Bins {
 		m.Validation.Calibration.Bins[i].Weight = 0
 	}

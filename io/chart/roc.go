@@ -117,6 +117,9 @@ func curvesOf(m *metric.Metrics, class string) (curves []*curve, note string, er
 			textview.Listed(names, textview.Name))
 	}
 	if len(m.PerClass) == 2 {
+		if len(curves) < 2 {
+			return nil, "", fmt.Errorf("%s: only one of two classes has a ROC curve; the file is damaged", runfolder.MetricsName)
+		}
 		curves = curves[1:]
 		curves[0].number = 0
 		note = fmt.Sprintf("class %s against %s", textview.Name(m.PerClass[1].Class), textview.Name(m.PerClass[0].Class))

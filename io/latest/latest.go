@@ -98,17 +98,23 @@ func read(ctx context.Context, s *objectstore.Store, url string) (*Pointer, erro
 }
 
 // Promote makes the run of next, a folder below folder, the run in use, if LATEST.json is still the one
-// that Read returned as before (nil if it was absent). Otherwise it returns ErrOvertaken. It sets the
-// format and the digest of next.
+// that Read returned as before (nil if it was absent). Otherwise it returns ErrOvertaken. A digest of next is the digest
+// that its tree must have. Promote sets the format and the digest of next.
 func Promote(ctx context.Context, s *objectstore.Store, folder string, next Pointer, before *Pointer) (*Pointer, error) {
 	encoded, err := s.ReadAll(ctx, TreeURL(objectstore.Join(folder, next.Run)), maxTree)
 	if err != nil {
 		return nil, usage.Errorf("%v", err)
 	}
+	digest := tree.Digest(encoded)
+	if next.Digest != "" && next.Digest != digest {
+		return nil, usage.Errorf("%s has another tree than it was trained with: its digest is %s, and %s is on record; "+
+			"the file is damaged, or was changed: put another run in use, or train again",
+			objectstore.Join(folder, next.Run), digest, next.Digest)
+	}
 	l := &next
 	l.Format = format
 	l.Version = 1
-	l.Digest = tree.Digest(encoded)
+	l.Digest = digest
 	l.Promoted = next.Promoted.UTC()
 	b, err := json.MarshalIndent(l, "", "  ")
 	if err != nil {

@@ -38,6 +38,10 @@ func TestPromote(t *testing.T) {
 	if _, err := latest.Promote(ctx, s, folder, latest.Pointer{Run: "b", Promoted: now}, nil); !errors.Is(err, latest.ErrOvertaken) {
 		t.Errorf("the second first promotion: %v, want ErrOvertaken", err)
 	}
+	other := latest.Pointer{Run: "b", Digest: tree.Digest([]byte("tree a")), Promoted: now}
+	if _, err := latest.Promote(ctx, s, folder, other, first); err == nil || errors.Is(err, latest.ErrOvertaken) {
+		t.Errorf("a tree with another digest than on record: %v", err)
+	}
 	if _, err := latest.Promote(ctx, s, folder, latest.Pointer{Run: "b", Promoted: now}, first); err != nil {
 		t.Fatal(err)
 	}

@@ -299,7 +299,7 @@ func (fileDriver) sweep(_ context.Context, folder string) error {
 		if !isTemporary(e.Name()) {
 			continue
 		}
-		if err := os.Remove(filepath.Join(folder, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.RemoveAll(filepath.Join(folder, e.Name())); err != nil {
 			return err
 		}
 	}
@@ -350,7 +350,16 @@ func TemporaryFolder(prefix string) (folder string, remove func(), err error) {
 // temporaryBytes is the number of random bytes in the name of a temporary file.
 const temporaryBytes = 8
 
-// isTemporary reports whether a name has the form of createTemporary's names.
+// temporaryName returns a name in a folder that is not taken, but by chance.
+func temporaryName(folder string) string {
+	var random [temporaryBytes]byte
+	for i := range random {
+		random[i] = byte(rand.Uint32())
+	}
+	return filepath.Join(folder, temporaryPrefix+hex.EncodeToString(random[:])+temporarySuffix)
+}
+
+// isTemporary reports whether a name has the form of temporaryName's names.
 func isTemporary(name string) bool {
 	rest, prefixed := strings.CutPrefix(name, temporaryPrefix)
 	digits, suffixed := strings.CutSuffix(rest, temporarySuffix)
@@ -362,11 +371,7 @@ func isTemporary(name string) bool {
 // file is locked until held is closed.
 func createTemporary(folder string) (f *os.File, held io.Closer, err error) {
 	for {
-		var random [temporaryBytes]byte
-		for i := range random {
-			random[i] = byte(rand.Uint32())
-		}
-		name := filepath.Join(folder, temporaryPrefix+hex.EncodeToString(random[:])+temporarySuffix)
+		name := temporaryName(folder)
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		switch {
 		case errors.Is(err, fs.ErrExist):

@@ -298,11 +298,7 @@ func (d *decoder) nextPage(b []byte) (rest []byte, err error) {
 	if err := d.checkMemory(); err != nil {
 		return nil, err
 	}
-	body := b[:h.CompressedSize]
-	if h.CRC.Valid && crc32.ChecksumIEEE(body) != uint32(h.CRC.V) {
-		return nil, errors.New("the checksum of a page is wrong")
-	}
-	return b[h.CompressedSize:], d.readPage(body)
+	return b[h.CompressedSize:], h.read(b[:h.CompressedSize], d)
 }
 
 // checkSizes checks the sizes of a page against the number of bytes that follow its header.
@@ -340,15 +336,25 @@ func (h *pageHeader) fits() (limit int64, ok bool) {
 	return limit, int64(h.UncompressedSize) <= max(pageSlack, limit/share)
 }
 
-func (d *decoder) readPage(body []byte) error {
-	h := &d.header
+// pageReader reads the pages of a chunk, by their type.
+type pageReader interface {
+	readDictionary(body []byte) error
+	readData(body []byte) error
+	readDataV2(body []byte) error
+}
+
+// read lets r read the page, after its checksum.
+func (h *pageHeader) read(body []byte, r pageReader) error {
+	if h.CRC.Valid && crc32.ChecksumIEEE(body) != uint32(h.CRC.V) {
+		return errors.New("the checksum of a page is wrong")
+	}
 	switch {
 	case h.Type == format.DictionaryPage && h.Dictionary.Valid:
-		return d.readDictionary(body)
+		return r.readDictionary(body)
 	case h.Type == format.DataPage && h.Data.Valid:
-		return d.readData(body)
+		return r.readData(body)
 	case h.Type == format.DataPageV2 && h.DataV2.Valid:
-		return d.readDataV2(body)
+		return r.readDataV2(body)
 	case h.Type == format.IndexPage:
 		return nil
 	default:
@@ -402,19 +408,24 @@ func (d *decoder) pageRows(n int32) (int, error) {
 	return int(n), nil
 }
 
+// prefixed splits bytes whose number is before them from the bytes behind them. It returns short if there are fewer.
+func prefixed(data []byte, short error) (b, rest []byte, err error) {
+	const width = 4 // bytes of the number
+	if len(data) < width || uint64(binary.LittleEndian.Uint32(data)) > uint64(len(data)-width) {
+		return nil, nil, short
+	}
+	end := width + int(binary.LittleEndian.Uint32(data))
+	return data[width:end], data[end:], nil
+}
+
 func (d *decoder) levelsV1(p *page, encoding format.Encoding) (err error) {
 	switch encoding {
 	case format.RLE:
-		if len(p.data) < 4 {
-			return errRuns
+		var levels []byte
+		if levels, p.data, err = prefixed(p.data, errRuns); err != nil {
+			return err
 		}
-		length := binary.LittleEndian.Uint32(p.data)
-		p.data = p.data[4:]
-		if uint64(length) > uint64(len(p.data)) {
-			return errRuns
-		}
-		p.levels, p.missing, err = d.runLevels(p.data[:length], p.rows)
-		p.data = p.data[length:]
+		p.levels, p.missing, err = d.runLevels(levels, p.rows)
 		return err
 	case format.BitPacked:
 		length := (p.rows + 7) / 8
@@ -440,25 +451,47 @@ func (d *decoder) readDataV2(body []byte) (err error) {
 	if err != nil || n == 0 {
 		return err
 	}
-	if h.LevelBytes < 0 || h.RepeatBytes < 0 {
-		return errRuns
+	_, levels, data, err := d.splitV2(body)
+	if err != nil {
+		return err
 	}
-	levels := int(h.RepeatBytes) + int(h.LevelBytes)
-	if levels > len(body) || levels > int(d.header.UncompressedSize) {
-		return errRuns
-	}
-	p := page{rows: n, encoding: h.Encoding, data: body[levels:]}
-	if d.leaf.optional && (h.LevelBytes > 0 || h.NumNulls != 0) { // some writers leave out levels that are all 1
-		p.levels, p.missing, err = d.runLevels(body[h.RepeatBytes:levels], n)
+	p := page{rows: n, encoding: h.Encoding}
+	if d.leaf.optional && h.hasLevels() {
+		p.levels, p.missing, err = d.runLevels(levels, n)
 		if err != nil {
 			return err
 		}
 	}
-	if !h.IsCompressed.Valid || h.IsCompressed.V || d.writer == oldParquetCPP {
-		p.data, err = d.decompress(d.meta.Codec, p.data, int(d.header.UncompressedSize)-levels)
-		if err != nil {
-			return err
-		}
+	if p.data, err = d.valuesV2(data); err != nil {
+		return err
 	}
 	return d.append(p)
+}
+
+// splitV2 splits a data page of version 2 into the levels of repetition, the levels of definition and the values.
+func (d *decoder) splitV2(body []byte) (repeated, defined, values []byte, err error) {
+	h := &d.header.DataV2.V
+	levels := int(h.RepeatBytes) + int(h.LevelBytes)
+	if h.LevelBytes < 0 || h.RepeatBytes < 0 || levels > len(body) || levels > int(d.header.UncompressedSize) {
+		return nil, nil, nil, errRuns
+	}
+	return body[:h.RepeatBytes], body[h.RepeatBytes:levels], body[levels:], nil
+}
+
+// hasLevels reports whether a page has levels of definition: some writers leave out levels that are all the greatest.
+func (h *dataPageHeaderV2) hasLevels() bool { return h.LevelBytes > 0 || h.NumNulls != 0 }
+
+// packed reports whether the values of a data page of version 2 are compressed.
+func (d *decoder) packed() bool {
+	h := &d.header.DataV2.V
+	return !h.IsCompressed.Valid || h.IsCompressed.V || d.writer == oldParquetCPP
+}
+
+// valuesV2 decompresses the values of a data page of version 2, if they are compressed.
+func (d *decoder) valuesV2(values []byte) ([]byte, error) {
+	if !d.packed() {
+		return values, nil
+	}
+	h := &d.header.DataV2.V
+	return d.decompress(d.meta.Codec, values, int(d.header.UncompressedSize)-int(h.RepeatBytes)-int(h.LevelBytes))
 }

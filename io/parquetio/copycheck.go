@@ -2,9 +2,7 @@ package parquetio
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"math/bits"
 
 	"github.com/parquet-go/parquet-go/format"
@@ -135,22 +133,7 @@ func (c *chunkCheck) checkBody(body []byte) (err error) {
 			err = damage("%v", p)
 		}
 	}()
-	h := &c.header
-	if h.CRC.Valid && crc32.ChecksumIEEE(body) != uint32(h.CRC.V) {
-		return errors.New("the checksum of a page is wrong")
-	}
-	switch {
-	case h.Type == format.DictionaryPage && h.Dictionary.Valid:
-		return c.dictionaryPage(body)
-	case h.Type == format.DataPage && h.Data.Valid:
-		return c.dataPage(body)
-	case h.Type == format.DataPageV2 && h.DataV2.Valid:
-		return c.dataPageV2(body)
-	case h.Type == format.IndexPage:
-		return nil
-	default:
-		return damage("a page of unknown type %d", h.Type)
-	}
+	return c.header.read(body, c)
 }
 
 // known reports whether the page can be decompressed: its codec is known, and it does not take much of the memory.
@@ -166,7 +149,8 @@ func (c *chunkCheck) known() bool {
 	}
 }
 
-func (c *chunkCheck) dictionaryPage(body []byte) error {
+// readDictionary implements pageReader, in place of the decoder's method, as do readData and readDataV2.
+func (c *chunkCheck) readDictionary(body []byte) error {
 	h := &c.header.Dictionary.V
 	if c.hasDictionary || c.values > 0 || h.NumValues < 0 {
 		return damage("a dictionary of %d values behind %d values", h.NumValues, c.values)
@@ -195,7 +179,7 @@ func (c *chunkCheck) count(n int32) error {
 	return nil
 }
 
-func (c *chunkCheck) dataPage(body []byte) error {
+func (c *chunkCheck) readData(body []byte) error {
 	h := &c.header.Data.V
 	if err := c.count(h.NumValues); err != nil || h.NumValues == 0 {
 		return err
@@ -225,48 +209,44 @@ func (c *chunkCheck) dataPage(body []byte) error {
 			c.uncounted = c.column.repetition > 0
 			return nil // Parquet has given the encoding up, and writers understood it in two ways
 		default:
-			if len(data) < 4 || uint64(binary.LittleEndian.Uint32(data)) > uint64(len(data)-4) {
-				return errRuns
-			}
-			size := 4 + int(binary.LittleEndian.Uint32(data))
-			if present, err = c.levelsOf(data[4:size], l.most, n, l.repeats); err != nil {
+			var levels []byte
+			if levels, data, err = prefixed(data, errRuns); err != nil {
 				return err
 			}
-			data = data[size:]
+			if present, err = c.levelsOf(levels, l.most, n, l.repeats); err != nil {
+				return err
+			}
 		}
 	}
 	return c.checkValues(h.Encoding, data, present)
 }
 
-func (c *chunkCheck) dataPageV2(body []byte) (err error) {
+func (c *chunkCheck) readDataV2(body []byte) error {
 	h := &c.header.DataV2.V
 	if err := c.count(h.NumValues); err != nil || h.NumValues == 0 {
 		return err
 	}
-	levels := int(h.RepeatBytes) + int(h.LevelBytes)
-	if h.LevelBytes < 0 || h.RepeatBytes < 0 || levels > len(body) || levels > int(c.header.UncompressedSize) {
-		return errRuns
+	repeated, defined, data, err := c.splitV2(body)
+	if err != nil {
+		return err
 	}
 	n := int(h.NumValues)
 	present := n
 	if c.column.repetition > 0 {
-		if _, err = c.levelsOf(body[:h.RepeatBytes], c.column.repetition, n, true); err != nil {
+		if _, err = c.levelsOf(repeated, c.column.repetition, n, true); err != nil {
 			return err
 		}
 	}
-	if c.column.defined > 0 && (h.LevelBytes > 0 || h.NumNulls != 0) { // some writers leave out levels that are all the greatest
-		if present, err = c.levelsOf(body[h.RepeatBytes:levels], c.column.defined, n, false); err != nil {
+	if c.column.defined > 0 && h.hasLevels() {
+		if present, err = c.levelsOf(defined, c.column.defined, n, false); err != nil {
 			return err
 		}
 	}
-	data := body[levels:]
-	if !h.IsCompressed.Valid || h.IsCompressed.V || c.writer == oldParquetCPP {
-		if !c.known() {
-			return nil
-		}
-		if data, err = c.decompress(c.meta.Codec, data, int(c.header.UncompressedSize)-levels); err != nil {
-			return err
-		}
+	if c.packed() && !c.known() {
+		return nil
+	}
+	if data, err = c.valuesV2(data); err != nil {
+		return err
 	}
 	return c.checkValues(h.Encoding, data, present)
 }
@@ -351,10 +331,10 @@ func (c *chunkCheck) checkPlain(data []byte, n int) error {
 		}
 	case c.column.physical == format.ByteArray:
 		for range n {
-			if len(data) < 4 || uint64(binary.LittleEndian.Uint32(data)) > uint64(len(data)-4) {
-				return errShort
+			var err error
+			if _, data, err = prefixed(data, errShort); err != nil {
+				return err
 			}
-			data = data[4+int(binary.LittleEndian.Uint32(data)):]
 		}
 	}
 	return nil

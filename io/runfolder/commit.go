@@ -27,7 +27,8 @@ type pending struct {
 // listed at any time. Each write is conditional on the file that Open saw: if two runs write into
 // the same folder, the second to end fails.
 //
-// rows are the Parquet files, which get their names after the manifest if they were staged.
+// rows are the Parquet files. If they were staged, the folder of the staged files takes the place of the folder in a
+// single step, where the store can do that; otherwise they get their names after the manifest.
 func (f *Folder) commit(ctx context.Context, files []File, rows []string) error {
 	var all []*pending
 	defer func() {
@@ -42,6 +43,12 @@ func (f *Folder) commit(ctx context.Context, files []File, rows []string) error 
 	}
 	for _, name := range rows {
 		written[name] = true
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if done, err := f.exchange(ctx, files, rows); done || err != nil {
+		return OutputError(err)
 	}
 	all, err := f.writeAside(ctx, files)
 	if err != nil {
@@ -62,6 +69,38 @@ func (f *Folder) commit(ctx context.Context, files []File, rows []string) error 
 		return f.overtaken(failed)
 	}
 	return OutputError(err)
+}
+
+// exchange completes the folder of staged files, and lets it take the place of the finished folder. done is false, and
+// the finished folder has not changed, if that cannot be done in a single step.
+func (f *Folder) exchange(ctx context.Context, files []File, rows []string) (done bool, err error) {
+	if f.staged == "" {
+		return false, nil
+	}
+	own := map[string]string{LockName: "", SuccessName: ""}
+	for name := range f.listed {
+		own[name] = ""
+	}
+	for name, o := range f.seen {
+		own[name] = o.Generation
+	}
+	return f.store.Exchange(ctx, f.staged, f.url, objectstore.Exchange{Own: own, Kept: LockName, Fill: func() error {
+		for _, name := range rows {
+			if _, err := f.store.Stat(ctx, f.RowFile(name)); err != nil {
+				return err
+			}
+		}
+		for _, file := range files { // _SUCCESS is the last one
+			content := file.Content
+			if file.append != nil {
+				content = file.append(nil)
+			}
+			if err := f.store.Put(ctx, objectstore.Join(f.staged, file.Name), content, objectstore.WriteOptions{}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}})
 }
 
 // writeAside writes files aside, several at a time. It returns the files that it has created, even

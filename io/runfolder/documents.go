@@ -85,7 +85,7 @@ func Documents() []Document {
 		{
 			Name: ReportName, Kinds: training, codec: pageCodec(func(r *Run) *[]byte { return &r.Report }), optional: true,
 			Holds:  "the tree and its figures, for people",
-			Values: TestedValues | SliceValues,
+			Values: FrontierValues | SliceValues,
 		},
 		{
 			Name: CardName, Kinds: training, codec: pageCodec(func(r *Run) *[]byte { return &r.Card }), optional: true,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -15,7 +14,7 @@ import (
 const MaxModel = 1 << 30
 
 // ReadTree reads the tree of a model, given a run folder, a tree.json or a LATEST.json. Errors are
-// usage errors, or a *dataset.DataError if the file is not a tree.
+// usage errors, also if the file is not a tree: another attempt reads the same file.
 func ReadTree(ctx context.Context, s *objectstore.Store, model string) (*tree.Tree, error) {
 	t, _, err := ReadModel(ctx, s, model)
 	return t, err
@@ -48,19 +47,16 @@ func ReadModel(ctx context.Context, s *objectstore.Store, model string) (t *tree
 		return nil, "", usage.Errorf("%v", err)
 	}
 	if t, err = decodeTree(b); err != nil {
-		return nil, "", unreadable(url, err)
+		return nil, "", usage.Errorf("%s: %v", url, err)
 	}
 	return t, url, nil
 }
 
-// decodeTree decodes a tree.json. The error is a *dataset.DataError without the file.
+// decodeTree decodes a tree.json. The error does not name the file.
 func decodeTree(b []byte) (*tree.Tree, error) {
 	t, err := tree.Decode(b)
 	if err != nil {
-		return nil, &dataset.DataError{
-			Problem: fmt.Sprintf("not a tree that can be used: %v", err),
-			Hint:    "name a run folder or a tree.json",
-		}
+		return nil, fmt.Errorf("not a tree that can be used: %w; name a run folder or a tree.json", err)
 	}
 	return t, nil
 }

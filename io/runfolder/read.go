@@ -108,7 +108,7 @@ func (r *Run) read(ctx context.Context, s *objectstore.Store, folder string, kin
 			continue
 		}
 		if err := f.decode(r, contents[i]); err != nil {
-			return unreadable(objectstore.Join(folder, f.name), err)
+			return usage.Errorf("%s: %v", objectstore.Join(folder, f.name), err)
 		}
 	}
 	return r.agree(folder)
@@ -138,16 +138,6 @@ func (r *Run) agree(folder string) error {
 		}
 	}
 	return nil
-}
-
-// unreadable returns an error that names the file which could not be decoded.
-func unreadable(url string, err error) error {
-	var damaged *dataset.DataError
-	if errors.As(err, &damaged) {
-		damaged.File = url
-		return err
-	}
-	return usage.Errorf("%s: %v", url, err)
 }
 
 // ReadManifest reads the manifest.json of a training run. Its Config is as it was written, a

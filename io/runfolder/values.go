@@ -8,12 +8,13 @@ type Values uint8
 
 // The values that a document may contain.
 const (
-	TestedValues Values = 1 << iota // cuts and categories of the features that its trees test
-	AllValues                       // cuts and categories of all features
-	Ends                            // the lowest and the highest number, each of --min_value_rows rows
-	SliceValues                     // values of columns of --slice
-	NewValues                       // categories that training did not have
-	RowValues                       // values of single rows
+	TestedValues   Values = 1 << iota // cuts and categories of the features that its trees test
+	FrontierValues                    // cuts and categories of the features that some tree of the frontier tests
+	AllValues                         // cuts and categories of all features
+	Ends                              // the lowest and the highest number, each of --min_value_rows rows
+	SliceValues                       // values of columns of --slice
+	NewValues                         // categories that training did not have
+	RowValues                         // values of single rows
 )
 
 // String describes the values for reading.
@@ -28,6 +29,8 @@ func (v Values) String() string {
 		return "values of rows"
 	case v&AllValues != 0:
 		list = append(list, "all features: "+kinds)
+	case v&FrontierValues != 0:
+		list = append(list, "on the frontier: "+kinds)
 	case v&TestedValues != 0:
 		list = append(list, "tested features: "+kinds)
 	}

@@ -38,18 +38,23 @@ func (e *Error) Nature() Nature {
 }
 
 // leading matches the flag at the beginning of a format.
-var leading = regexp.MustCompile(`^--([a-z_]+)([ :].*)$`)
+var leading = regexp.MustCompile(`(?s)^--([a-z_]+)([ :].*)$`)
+
+// split separates the flag at the beginning of a text from the problem.
+func split(text string) *Error {
+	if parts := leading.FindStringSubmatch(text); parts != nil {
+		return &Error{Setting: parts[1], Problem: parts[2]}
+	}
+	return &Error{Problem: text}
+}
 
 // Errorf returns an Error of a formatted problem. A flag at the beginning of the format is its setting. Its nature is
 // the nature of an error among args, if one has a nature.
 func Errorf(format string, args ...any) error { return errorf(format, args) }
 
 func errorf(format string, args []any) *Error {
-	e := new(Error)
-	if parts := leading.FindStringSubmatch(format); parts != nil {
-		e.Setting, format = parts[1], parts[2]
-	}
-	e.Problem = fmt.Sprintf(format, args...)
+	e := split(format)
+	e.Problem = fmt.Sprintf(e.Problem, args...)
 	for _, arg := range args {
 		if cause, ok := arg.(error); ok && e.nature == Internal {
 			e.nature, _ = innermost(cause)
@@ -105,26 +110,34 @@ func natureOf(faults []error) Nature {
 	return last
 }
 
-// outputMark opens the text of a worker's error on its output. A pipeline keeps the text of
-// an error, but not its type.
-const outputMark = "espalier-output-fault:"
-
-// MarkOutput marks an error of a worker as a fault of its output. A fault of the input, a fault that goes away
-// without a person and the end of the run are returned as they are.
-func MarkOutput(err error) error {
+// OfOutput returns an error of a worker as a fault of its output. A fault of the input, a fault that goes away without a
+// person and the end of the run are returned as they are.
+func OfOutput(err error) error {
 	if err == nil || errors.As(err, new(*dataset.DataError)) || NatureOf(err) == TryAgain || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return errors.New(outputMark + strconv.Quote(err.Error()))
+	return &Error{Setting: "output", Problem: ": " + err.Error()}
 }
 
-// MarkedOutput finds the mark of MarkOutput in the error of a runner.
-func MarkedOutput(err error) (*Error, bool) {
-	_, rest, ok := strings.Cut(err.Error(), outputMark)
+// mark opens the text of a marked error.
+const mark = "espalier-usage-fault:"
+
+// Mark prepares an error of a worker for a pipeline, which keeps the text of an error, but not its type: Marked finds an
+// error of the nature Usage again. Other errors are returned as they are.
+func Mark(err error) error {
+	if err == nil || NatureOf(err) != Usage {
+		return err
+	}
+	return errors.New(mark + strconv.Quote(err.Error()))
+}
+
+// Marked finds an error that Mark has prepared in the error of a runner.
+func Marked(err error) (*Error, bool) {
+	_, rest, ok := strings.Cut(err.Error(), mark)
 	if !ok {
 		return nil, false
 	}
 	quoted, _ := strconv.QuotedPrefix(rest) // empty if the text was cut
 	text, damaged := strconv.Unquote(quoted)
-	return &Error{Setting: "output", Problem: ": " + text}, damaged == nil
+	return split(text), damaged == nil
 }

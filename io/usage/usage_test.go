@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
@@ -40,32 +41,43 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// TestMarkedOutput: what a worker cannot write survives as text within the error of a
-// runner, with quotes and line ends.
-func TestMarkedOutput(t *testing.T) {
-	for _, text := range []string{"disk full", "a \"quoted\"\nname \\ and ü", "", "espalier-output-fault:again"} {
-		runner := fmt.Errorf("bundle 7 failed: DoFn [UID:4] %q said %w\ncaused by 3 others", "x", usage.MarkOutput(errors.New(text)))
-		got, ok := usage.MarkedOutput(errors.New(runner.Error()))
-		if !ok || got.Error() != "--output: "+text {
-			t.Errorf("%q became %v, %t", text, got, ok)
+// TestMarked: a fault for a person survives as text within the error of a runner, with its setting, quotes and line ends.
+func TestMarked(t *testing.T) {
+	full := usage.OfOutput(errors.New("disk full"))
+	clock := httpstore.Failed(&httpstore.StatusError{Code: 403})
+	for _, e := range []error{
+		full, clock, fmt.Errorf("read x: %w", clock), usage.Errorf("a \"quoted\"\nname \\ and ü"), usage.Errorf("espalier-usage-fault:again"),
+	} {
+		runner := fmt.Errorf("bundle 7 failed: DoFn [UID:4] %q said %w\ncaused by 3 others", "x", usage.Mark(usage.Mark(e)))
+		got, ok := usage.Marked(errors.New(runner.Error()))
+		if !ok || got.Error() != e.Error() || usage.NatureOf(got) != usage.Usage {
+			t.Errorf("%q became %v, %t", e, got, ok)
 		}
 	}
-	if got, ok := usage.MarkedOutput(errors.New("no output in it")); ok {
+	if got, _ := usage.Marked(usage.Mark(full)); got.Setting != "output" {
+		t.Errorf("the setting is %q, want output", got.Setting)
+	}
+	if got, ok := usage.Marked(errors.New("no mark in it")); ok {
 		t.Errorf("%v of an error without a mark", got)
 	}
-	whole := usage.MarkOutput(errors.New("disk full")).Error()
-	if got, ok := usage.MarkedOutput(errors.New(whole[:len(whole)-3])); ok {
+	whole := usage.Mark(full).Error()
+	if got, ok := usage.Marked(errors.New(whole[:len(whole)-3])); ok {
 		t.Errorf("%v of a mark whose text was cut", got)
+	}
+	for _, err := range []error{errors.New("a bug"), usage.Later("another run is at work")} {
+		if got := usage.Mark(err); got != err { //nolint:errorlint // the same value, not one that wraps it
+			t.Errorf("%v became %v", err, got)
+		}
 	}
 }
 
-// TestNotMarked: faults of the input and the end of a run stay what they are.
-func TestNotMarked(t *testing.T) {
+// TestNotOfOutput: faults of the input and the end of a run stay what they are.
+func TestNotOfOutput(t *testing.T) {
 	for _, err := range []error{
 		nil, &dataset.DataError{File: "a.parquet", Problem: "damaged"}, context.Canceled,
 		fmt.Errorf("late: %w", context.DeadlineExceeded),
 	} {
-		if got := usage.MarkOutput(err); got != err { //nolint:errorlint // the same value, not one that wraps it
+		if got := usage.OfOutput(err); got != err { //nolint:errorlint // the same value, not one that wraps it
 			t.Errorf("%v became %v", err, got)
 		}
 	}

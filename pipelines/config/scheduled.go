@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/io/setting"
 )
 
@@ -28,7 +29,7 @@ func (c *Scheduled) Settings() []setting.Setting {
 			Help: "days by which the newest files of a range such as {date-29..date} may be late",
 		},
 		{
-			Name: "open_metrics", Value: setting.Text(&c.OpenMetrics), Changeable: true,
+			Name: "open_metrics", Value: setting.Text(&c.OpenMetrics), Changeable: true, Conceal: concealInURL,
 			Help: "file for figures of the attempt in the text format of OpenMetrics; it is replaced each time",
 		},
 		{
@@ -36,6 +37,12 @@ func (c *Scheduled) Settings() []setting.Setting {
 			Help: "file of this machine to which each attempt appends its outcome, as a line of JSON",
 		},
 	})
+}
+
+// concealInURL conceals passwords in a URL.
+func concealInURL(value any) any {
+	text, _ := value.(string)
+	return naming.WithoutSecrets(text)
 }
 
 // Day returns the day of the attempt.

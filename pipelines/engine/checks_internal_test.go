@@ -427,7 +427,7 @@ func TestDirect(t *testing.T) {
 	if err := run(fail(errors.New("no such step"))); !errors.As(err, &failed) || failed.Runner != "direct" {
 		t.Errorf("a job that cannot be built: %v", err)
 	}
-	wantUsage(t, "a full disk", run(fail(usage.MarkOutput(errors.New("disk full")))), "--output: disk full")
+	wantUsage(t, "a full disk", run(fail(usage.Mark(usage.OfOutput(errors.New("disk full"))))), "--output: disk full")
 	var data *dataset.DataError
 	if err := run(fail(&dataset.DataError{File: "a.parquet", Column: "x", Problem: "bad"})); errors.As(err, &data) && data.Column != "x" {
 		t.Errorf("a fault of the data: %v", err)

@@ -44,7 +44,7 @@ func (c *Config) Settings() []setting.Setting {
 			Help: "time after which a job on an engine is cancelled; a run of train can be resumed",
 		},
 		{
-			Name: "endpoint", Value: setting.Text(&c.Endpoint),
+			Name: "endpoint", Value: setting.Text(&c.Endpoint), Conceal: concealUser,
 			Help: "HOST:PORT of the engine's job service",
 		},
 		{
@@ -69,6 +69,15 @@ func (c *Config) Settings() []setting.Setting {
 		list[i].Changeable = true
 	}
 	return list
+}
+
+// concealUser conceals a name and a password before the host of a service.
+func concealUser(value any) any {
+	text, _ := value.(string)
+	if at := strings.LastIndexByte(text, '@'); at >= 0 {
+		return setting.Concealed + text[at:]
+	}
+	return text
 }
 
 // concealEnvironment conceals the values of the variables of a command of PROCESS. The image of DOCKER stays.

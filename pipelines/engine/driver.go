@@ -156,7 +156,7 @@ func (j *Driver) Run(ctx context.Context, what Job, tasks []jobs.Task, build Bui
 	if e, ok := asDataError(err); ok {
 		return e
 	}
-	if e, ok := usage.MarkedOutput(err); ok {
+	if e, ok := usage.Marked(err); ok {
 		return e
 	}
 	return &RunnerError{Job: what.Name, Runner: j.name(), Err: err}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/espalier-ml/espalier/io/csvio"
@@ -46,7 +47,8 @@ func (im *importing) list(ctx context.Context) error {
 	return nil
 }
 
-// spooled copies standard input to a temporary file, because it can only be read once.
+// spooled copies standard input to a temporary file, because it can only be read once. The copy takes at most half of the
+// free space, so that an endless input does not fill the disk.
 func spooled(ctx context.Context, from io.Reader) (_ *os.File, err error) {
 	if from == nil {
 		return nil, errors.New("there is no standard input")
@@ -56,11 +58,28 @@ func spooled(ctx context.Context, from io.Reader) (_ *os.File, err error) {
 		return nil, fmt.Errorf("a copy of standard input: %w", err)
 	}
 	_ = os.Remove(f.Name()) // an open file needs no name, so that none is left if this process is killed (Windows refuses)
-	if _, err = io.Copy(f, &interruptible{ctx, from}); err != nil {
+	free, known := space(os.TempDir())
+	if !known {
+		free = math.MaxInt64
+	}
+	if err = copied(f, &interruptible{ctx, from}, free/2); err != nil {
 		discard(f)
 		return nil, fmt.Errorf("a copy of standard input: %w", err)
 	}
 	return f, nil
+}
+
+// copied copies all bytes of from, which are fewer than most.
+func copied(to io.Writer, from io.Reader, most int64) error {
+	switch n, err := io.CopyN(to, from, most); {
+	case n == most:
+		return usage.Errorf("%d bytes are half of the free space of %s, and more follow: write them to a file and import that, "+
+			"or set TMPDIR to a folder with more space", most, os.TempDir())
+	case errors.Is(err, io.EOF):
+		return nil
+	default:
+		return err
+	}
 }
 
 // discard removes the copy of standard input. An error only leaves a temporary file.

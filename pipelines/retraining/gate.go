@@ -81,7 +81,7 @@ func (w *work) replace(ctx context.Context, t *tree.Tree, area *metric.Estimate)
 		case err == nil:
 			w.add(w.config.Gate.CheckFall(area, before.Metrics.Test.Area())...)
 			record = "only the AUC on record of the tree in use was"
-		case unfit(err):
+		case usage.NatureOf(err) != usage.TryAgain:
 			record = "the tree in use and its metrics cannot be read"
 		default:
 			return err
@@ -96,13 +96,6 @@ func (w *work) add(checks ...gate.Check) { w.attempt.Checks = append(w.attempt.C
 
 // fault records a condition that could not be checked.
 func (w *work) fault(name, text string) { w.add(gate.Check{Check: name, Text: text}) }
-
-// unfit reports whether the rows or trees of both runs are incompatible, which people must
-// investigate.
-func unfit(err error) bool {
-	n := usage.NatureOf(err)
-	return n == usage.Usage || n == usage.Data
-}
 
 // compare checks the new tree against the tree in use, on the test rows.
 func (w *work) compare(ctx context.Context, r *train.Result) error {
@@ -127,7 +120,7 @@ func (w *work) compare(ctx context.Context, r *train.Result) error {
 	c.Rejects = "" // training has listed them
 	c.Titles = [2]string{"the tree in use", "the new tree"}
 	found, err := pipelines.Compare(ctx, c, w.reporter)
-	if err != nil && unfit(err) && ctx.Err() == nil {
+	if usage.NatureOf(err) == usage.Data { // the rows do not fit the tree in use
 		w.fault("gate_metrics", "the new tree cannot be compared with the one in use: "+err.Error())
 		return nil
 	}
@@ -157,7 +150,7 @@ func (w *work) drift(ctx context.Context) error {
 	c.Contract = w.config.Train.Contract
 	c.Rejects = "" // training has listed them
 	found, err := pipelines.Drift(ctx, c, w.reporter)
-	if err != nil && unfit(err) && ctx.Err() == nil {
+	if usage.NatureOf(err) == usage.Data { // the rows do not fit the tree in use
 		w.fault("max_psi", "drift cannot be measured: "+err.Error())
 		return nil
 	}

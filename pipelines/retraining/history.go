@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/gate"
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -89,7 +90,13 @@ type Attempt struct {
 
 // write writes the attempt, replacing its earlier form.
 func (a *Attempt) write(ctx context.Context, s *objectstore.Store) error {
-	b, err := json.MarshalIndent(a, "", "  ")
+	shown := *a
+	shown.Error = naming.WithoutSecrets(a.Error)
+	shown.Checks = slices.Clone(a.Checks)
+	for i := range shown.Checks {
+		shown.Checks[i].Text = naming.WithoutSecrets(a.Checks[i].Text)
+	}
+	b, err := json.MarshalIndent(&shown, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -337,7 +337,7 @@ func (w *work) train(ctx context.Context) error {
 			holdText(w.before)))
 		return nil
 	}
-	next := latest.Pointer{Run: w.attempt.Run, Promoted: time.Now()}
+	next := latest.Pointer{Run: w.attempt.Run, Digest: w.attempt.Digest, Promoted: time.Now()}
 	_, err = latest.Promote(ctx, w.files.Store, w.config.Destination, next, w.before)
 	return err
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
@@ -332,6 +333,35 @@ func TestUnreadableInUse(t *testing.T) {
 		if err == nil || inUse != first || strings.Contains(err.Error(), "--replace") || !strings.Contains(err.Error(), "previous") {
 			t.Errorf("replace %v: %s in use, %v", c.Replace, inUse, err)
 		}
+	}
+}
+
+// TestUnreadableAtGate: what the gate cannot read of the run in use is for a person, and refuses no run for good.
+func TestUnreadableAtGate(t *testing.T) {
+	c := newConfig(t)
+	c.Gate.Tolerance = 1
+	_, first, err := retrainedOn(t, c, "2026-11-01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := filepath.Join(c.Destination, first, runfolder.SchemaName)
+	content, err := os.ReadFile(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(schema, []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.Train.Seed++
+	a, inUse, err := retrainedOn(t, c, "2026-11-02")
+	if usage.NatureOf(err) != usage.Usage || a.Outcome != retraining.Failed || inUse != first {
+		t.Errorf("%s in use, %+v, %v", inUse, a, err)
+	}
+	if err := os.WriteFile(schema, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if a, inUse, err = retrainedOn(t, c, "2026-11-02"); err != nil || inUse != a.Run || a.Outcome != retraining.Promoted {
+		t.Errorf("%s in use, %+v, %v", inUse, a, err)
 	}
 }
 

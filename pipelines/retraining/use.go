@@ -50,10 +50,13 @@ func use(ctx context.Context, s *objectstore.Store, c *config.Use, reporter engi
 	if _, err := runfolder.ReadTree(ctx, s, objectstore.Join(c.Destination, run)); err != nil {
 		return nil, usage.Errorf("the run %s cannot be used: %v", run, err)
 	}
-	if last := newest(history, run); last != nil && last.Outcome == Refused {
-		reporter.Warn(fmt.Sprintf("the gate has refused %s: %s", run, strings.Join(last.Refusals(), "; ")))
-	}
 	next := latest.Pointer{Run: run, Promoted: started, Reason: c.Reason, Held: c.Hold}
+	if last := newest(history, run); last != nil {
+		next.Digest = last.Digest
+		if last.Outcome == Refused {
+			reporter.Warn(fmt.Sprintf("the gate has refused %s: %s", run, strings.Join(last.Refusals(), "; ")))
+		}
+	}
 	if c.Hold == config.HoldNone {
 		next.Held = ""
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // CounterNamespace is the namespace of Espalier's Beam counters.
@@ -36,11 +37,12 @@ func MustJSON(v any) []byte {
 }
 
 // Carry prepares an error for a runner, which only keeps the text of an error. If err is a
-// dataset.DataError, the text is its machine-readable line, for dataset.ParseError.
+// dataset.DataError, the text is its machine-readable line, for dataset.ParseError. A fault for a person, such as a missing
+// permission, is marked, for usage.Marked.
 func Carry(err error) error {
 	var e *dataset.DataError
 	if !errors.As(err, &e) {
-		return err
+		return usage.Mark(err)
 	}
 	line, failed := e.MarshalText()
 	if failed != nil {

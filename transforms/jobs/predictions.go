@@ -185,7 +185,7 @@ func (f *Files) Predictions(
 	p.writer, err = parquetio.NewWriter(ctx, f.Store, t.Output, fields, options)
 	if err != nil {
 		p.close()
-		return nil, usage.MarkOutput(err)
+		return nil, usage.OfOutput(err)
 	}
 	return p, nil
 }
@@ -251,7 +251,7 @@ func (p *predictionsFile) RowGroup(group int, rows ...*PredictedRows) error {
 	for _, c := range p.copied {
 		if !c.path {
 			if err := p.writer.CopyChunks(group); err != nil {
-				return usage.MarkOutput(err)
+				return usage.OfOutput(err)
 			}
 			continue
 		}
@@ -259,12 +259,12 @@ func (p *predictionsFile) RowGroup(group int, rows ...*PredictedRows) error {
 			index[r] = c.index
 		}
 		if err := p.writer.WriteIndexes(index); err != nil {
-			return usage.MarkOutput(err)
+			return usage.OfOutput(err)
 		}
 	}
 	for i := range p.written {
 		if err := p.write(&p.written[i], rows[p.written[i].Tree]); err != nil {
-			return usage.MarkOutput(err)
+			return usage.OfOutput(err)
 		}
 	}
 	return nil
@@ -305,7 +305,7 @@ func (p *predictionsFile) Commit() error {
 			"nothing is overwritten; choose another folder", p.url)
 	}
 	if err != nil {
-		return usage.MarkOutput(err)
+		return usage.OfOutput(err)
 	}
 	p.files.Predicted.Store(p.url, true)
 	return nil

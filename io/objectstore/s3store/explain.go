@@ -54,6 +54,8 @@ func (p place) explainAnswer(ctx context.Context, right string, status int, err 
 		return &httpstore.Error{Text: "another write of it is under way", Kind: fs.ErrExist, Again: true}
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, isRefusal(codeOf(err)):
 		return p.refused(right, err)
+	case status/100 == 2:
+		return &httpstore.Error{Text: "the store's answer cannot be read" + said(err), Again: true}
 	default:
 		answer := &httpstore.StatusError{Code: status}
 		return &httpstore.Error{Text: answer.Error() + said(err), Again: httpstore.Passes(answer)}

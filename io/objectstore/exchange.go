@@ -1,0 +1,119 @@
+package objectstore
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+)
+
+// exchanger is a driver that exchanges two folders in a single step.
+type exchanger interface {
+	exchange(from, to string, x Exchange) (done bool, err error)
+}
+
+// Exchange describes how a folder takes the place of another one.
+type Exchange struct {
+	Own  map[string]string // names of the files of the earlier folder that go with it, with their generations, if known
+	Kept string            // name of a file that is in both folders after fill, if it exists
+	Fill func() error      // completes the new folder once it is known that the folders can be exchanged
+}
+
+// Exchange lets the folder from, which is below the folder to, take the place of to in a single step, and removes the
+// earlier folder. done is false, and to has not changed, if the store cannot do that (only Linux can, on most of its file
+// systems), or if to has a file other than x.Own, or with another generation, or is a link.
+func (s *Store) Exchange(ctx context.Context, from, to string, x Exchange) (done bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	source, err := s.locate(from)
+	if err != nil {
+		return false, err
+	}
+	target, err := s.locate(to)
+	if err != nil {
+		return false, err
+	}
+	d, ok := target.Driver.(exchanger)
+	if !ok {
+		return false, nil
+	}
+	done, err = d.exchange(filepath.FromSlash(source.path), filepath.FromSlash(target.path), x)
+	return done, target.fail("replace", err)
+}
+
+// exchange implements exchanger. The new folder is first moved next to the earlier one, under the name of a temporary file: a
+// killed process leaves one of the two there, and a later process removes it.
+func (fileDriver) exchange(from, to string, x Exchange) (done bool, err error) {
+	sweepOnce(filepath.Dir(to))
+	unlock, err := lockFolder(to) // no file is replaced meanwhile, and nobody takes the earlier folder for abandoned
+	if err != nil {
+		return false, nil // files are replaced one by one instead
+	}
+	defer unlock()
+	info, err := os.Lstat(to)
+	if err != nil || !info.IsDir() || !x.allows(to, from) || !matched(from, info) {
+		return false, nil // see above
+	}
+	if err := x.Fill(); err != nil {
+		return false, err
+	}
+	held, swept := holdTemporary(from)
+	if swept {
+		return false, fs.ErrNotExist
+	}
+	defer held.Close() //nolint:errcheck // only a lock
+	if x.Kept != "" {
+		_ = os.Link(filepath.Join(to, x.Kept), filepath.Join(from, x.Kept)) // it may not exist
+	}
+	if err := syncFolder(from); err != nil {
+		return false, err
+	}
+	aside := temporaryName(filepath.Dir(to))
+	if os.Rename(from, aside) == nil {
+		if exchangeFolders(aside, to) == nil {
+			err := syncFolder(filepath.Dir(to))
+			_ = os.RemoveAll(aside) // a later process removes what stays
+			return true, err
+		}
+		err = rename(aside, from)
+	}
+	return false, err
+}
+
+// allows reports whether a folder has only files that go with it, of the same generations, and the folder from.
+func (x *Exchange) allows(to, from string) bool {
+	folders := map[string]bool{".": true}
+	add := func(name string) {
+		for ; !folders[name]; name = path.Dir(name) {
+			folders[name] = true
+		}
+	}
+	for name := range x.Own {
+		add(path.Dir(name))
+	}
+	if below, err := filepath.Rel(to, from); err == nil {
+		add(path.Dir(filepath.ToSlash(below)))
+	}
+	var err error
+	return filepath.WalkDir(to, func(name string, e fs.DirEntry, failed error) error {
+		if failed != nil {
+			return failed
+		}
+		if filepath.Clean(name) == filepath.Clean(from) {
+			return fs.SkipDir
+		}
+		below, _ := filepath.Rel(to, name) // both are paths below the same folder
+		below = filepath.ToSlash(below)
+		if e.IsDir() && folders[below] {
+			return nil
+		}
+		generation, own := x.Own[below]
+		var info fs.FileInfo
+		if info, err = e.Info(); err != nil || !own || !info.Mode().IsRegular() || generation != "" && generation != fileGeneration(info) {
+			return fs.ErrExist
+		}
+		return nil
+	}) == nil
+}

@@ -1,0 +1,96 @@
+package objectstore_test
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+)
+
+// TestExchange: a folder takes the place of another one as a whole, with its permissions, or nothing changes: if the other
+// one has files of others, or changed ones, or is a link.
+func TestExchange(t *testing.T) {
+	s := objectstore.New()
+	for name, c := range map[string]struct {
+		change func(folder string) error
+		fill   error
+		done   bool
+	}{
+		"own files": {change: func(folder string) error { return os.Chmod(folder, 0o751) }, done: true},
+		"a file of others": {change: func(folder string) error {
+			return os.WriteFile(filepath.Join(folder, "notes.txt"), nil, 0o600)
+		}},
+		"a folder of others": {change: func(folder string) error { return os.Mkdir(filepath.Join(folder, "notes"), 0o700) }},
+		"a changed file":     {change: func(folder string) error { return os.WriteFile(filepath.Join(folder, "rows"), []byte("2"), 0o600) }},
+		"a link to a file": {change: func(folder string) error {
+			return errors.Join(os.Remove(filepath.Join(folder, "rows")), os.Symlink("/etc/hosts", filepath.Join(folder, "rows")))
+		}},
+		"a link": {change: func(folder string) error {
+			return errors.Join(os.Rename(folder, folder+".real"), os.Symlink(folder+".real", folder))
+		}},
+		"a full disk": {change: func(string) error { return nil }, fill: errors.New("full")},
+	} {
+		folder := filepath.Join(t.TempDir(), "day")
+		put := func(name string) {
+			t.Helper()
+			if err := s.Put(t.Context(), objectstore.Join(folder, name), []byte(name), objectstore.WriteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put("rows")
+		put("lock")
+		put("below/rows")
+		put("staged/1/rows")
+		seen, err := s.Stat(t.Context(), objectstore.Join(folder, "rows"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.change(folder); err != nil {
+			t.Fatal(err)
+		}
+		before := files(t, folder)
+		done, err := s.Exchange(t.Context(), filepath.Join(folder, "staged/1"), folder, objectstore.Exchange{
+			Own: map[string]string{"rows": seen.Generation, "lock": "", "below/rows": ""}, Kept: "lock",
+			Fill: func() error { return c.fill },
+		})
+		after := files(t, folder)
+		switch {
+		case done != c.done || !errors.Is(err, c.fill):
+			t.Errorf("%s: done %t, %v", name, done, err)
+		case !done && !maps.Equal(before, after):
+			t.Errorf("%s: %v became %v", name, before, after)
+		case done && (len(after) != 2 || after["rows"] != before["staged/1/rows"] || after["lock"] != before["lock"]):
+			t.Errorf("%s: %v became %v", name, before, after)
+		}
+		info, err := os.Stat(folder)
+		if err != nil || done && info.Mode().Perm() != 0o751 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+		around, err := os.ReadDir(filepath.Dir(folder))
+		if err != nil || slices.ContainsFunc(around, func(e os.DirEntry) bool { return e.Name()[0] == '.' }) {
+			t.Errorf("%s: left next to it: %v, %v", name, around, err)
+		}
+	}
+}
+
+// files returns the generations of the files below a folder, by name.
+func files(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	list, err := objectstore.New().Below(t.Context(), folder, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[string]string)
+	for _, o := range list {
+		name, err := filepath.Rel(folder, o.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[name] = o.Generation
+	}
+	return found
+}
