@@ -66,7 +66,9 @@ func TestAsk(t *testing.T) {
 			"p (p 0.6667, n 0.3333)\nwithout job at node 2, after 1 test for 7 euros\n" + lacks + "  age: 20 (7 euros)\n  job: unknown (0 euros)\n",
 		},
 		"unknown, as in training": {
-			"\n\"c\"\n", []string{"--model", lackedModel(t)}, "it counts as another value",
+			"\n\"c\"\n",
+			[]string{"--model", lackedModel(t)},
+			"it counts as another value",
 			"n (n 0.8, p 0.2)\nleaf 5, after 3 tests for 6 euros\n  age: unknown (0 euros for 2 tests)\n  job: c (6 euros)\n",
 		},
 		"no line end": {

@@ -94,8 +94,8 @@ func checkReport(t *testing.T, encoded []byte, r *train.Result, paired *metric.P
 		t.Error(err)
 	}
 	same := func(what string, got, want any) {
-		a, _ := json.Marshal(got)  //nolint:errcheck // numbers and texts
-		b, _ := json.Marshal(want) //nolint:errcheck // likewise
+		a, _ := json.Marshal(got)
+		b, _ := json.Marshal(want)
 		if string(a) != string(b) {
 			t.Errorf("%s:\n%s\nwant\n%s", what, a, b)
 		}
