@@ -296,7 +296,11 @@ func (q *questionnaire) answer(p *prompt, a answer) error {
 	q.answered++
 	q.known = append(q.known, knownValue{Feature: p.Feature, Value: a.shown, Asked: true, value: a.value})
 	after := q.inquiry.Standing()
-	if more, paid := after.Tests-before.Tests-1, after.Paid-before.Paid-p.Cost; more > 0 && paid > 0 {
+	cost := p.Cost
+	if a.value == (tree.Value{}) {
+		cost = 0 // a value that cannot be had
+	}
+	if more, paid := after.Tests-before.Tests-1, after.Paid-before.Paid-cost; more > 0 && paid > 0 {
 		say(q.notes, "  %s more for %s on what is known\n", money(paid, p.Unit), counted(more, "further test"))
 	}
 	return nil
@@ -457,7 +461,7 @@ func (o *askOutcome) text() string {
 	}
 	fmt.Fprintf(b, "%s %d, after %s for %s\n", end, o.Node, counted(o.Tests, "test"), money(o.Paid, o.CostUnit))
 	if o.Lacks != "" {
-		b.WriteString("by all training rows of the node: too few of them lacked the value to show where the case belongs\n")
+		b.WriteString("by all training rows of the node: less than 5 % of the training rows lacked the value, too few to show where the case belongs\n")
 	}
 	if o.interest != "" {
 		fmt.Fprintf(b, "%s there\n", o.interest)

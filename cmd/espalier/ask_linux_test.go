@@ -175,7 +175,7 @@ job: b
 		"unknown where no training row was": {
 			model: billedModel, keys: []key{{age, "20\r"}, {job, "?\r"}},
 			want: outcome{stdout: "p (p 0.6667, n 0.3333)\nwithout job at node 2, after 1 test for 7 euros\nby all training rows of the node: " +
-				"too few of them lacked the value to show where the case belongs\n  age: 20 (7 euros)\n  job: unknown (0 euros)\n"},
+				"less than 5 % of the training rows lacked the value, too few to show where the case belongs\n  age: 20 (7 euros)\n  job: unknown (0 euros)\n"},
 		},
 		"another value": {
 			model: billedModel,

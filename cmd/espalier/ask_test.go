@@ -53,7 +53,7 @@ func ask(t *testing.T, answers string, args ...string) outcome {
 func TestAsk(t *testing.T) {
 	const unknown = "question 1: age, for 7 euros (a number, or an empty line)\n  so far n 0.6, p 0.4; paid 0 euros, " +
 		"8.2 to come on average and 9 at most\n"
-	const lacks = "by all training rows of the node: too few of them lacked the value to show where the case belongs\n"
+	const lacks = "by all training rows of the node: less than 5 % of the training rows lacked the value, too few to show where the case belongs\n"
 	for name, c := range map[string]struct {
 		answers string
 		args    []string

@@ -201,8 +201,8 @@ func printBySize(w io.Writer, p *train.Promoted) error {
 	width := pageWidth(w)
 	b := bufio.NewWriter(w) // keeps the first error for Flush
 	_ = textview.PointsTable(p.Frontier).Write(b, width)
-	text := fmt.Sprintf("%d trees by size: each is chosen (%s) among the trees of at most its leaves; espalier frontier %s --max_leaves N "+
-		"--output NEW writes a run with it (-: not among the listed trees)", len(p.Frontier.Points), p.Frontier.Select, p.Run)
+	text := fmt.Sprintf("%s by size: each is chosen (%s) among the trees of at most its leaves; espalier frontier %s --max_leaves N "+
+		"--output NEW writes a run with it (-: not among the listed trees)", counted(len(p.Frontier.Points), "tree"), p.Frontier.Select, p.Run)
 	_, _ = fmt.Fprintf(b, "\n%s\n", textview.Wrapped(text, width, ""))
 	return b.Flush()
 }

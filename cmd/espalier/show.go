@@ -347,6 +347,9 @@ func printOrigin(w io.Writer, o *provenance.Origin) error {
 		for _, in := range m.Inputs {
 			rows += in.Rows
 		}
+		if len(m.Inputs) == 0 { // a Beam pipeline has trained the tree
+			rows = m.Counters["rows"]
+		}
 		line("trained", "%s by Espalier %s on %s", at(m.Started), m.Espalier, rowsOf(rows, m.Inputs))
 		line("settings", "%s", settingsOf(m))
 		if p := m.Origin; p != nil {

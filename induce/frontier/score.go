@@ -140,9 +140,9 @@ func entropy(rows []float64) float64 {
 }
 
 // best returns the cheapest point whose credit is below the highest credit by at most the tolerance, or, of the points of
-// nearly its cost, the one with the highest credit, and the point with the highest score. The credit is the score less what chance may well explain: see
-// errorsPerDoubling; it is the score itself if limits are on paths alone. If the rows have no signal, and not even the point with the highest score is beyond chance, best
-// returns a single leaf.
+// nearly its cost, the one with the highest credit, and the point with the highest score. The credit is the score less
+// what chance may well explain: see errorsPerDoubling; if limits are on paths alone, it is the score itself. If the rows have no
+// signal, and not even the point with the highest score is beyond chance, best returns a single leaf.
 // Points without scores are compared by their merits.
 func best(list []Point, q Query) (chosen, top Point) {
 	if slices.ContainsFunc(list, func(p Point) bool { return p.Score == nil }) {
@@ -154,11 +154,11 @@ func best(list []Point, q Query) (chosen, top Point) {
 		return *leaf, top
 	}
 	doubling := float64(errorsPerDoubling * top.error(1, 1))
-	if q.Limits.PathsAlone() { // what is asked for is the best tree that each row can afford
-		doubling = 0
-	}
 	if top.By == LogLoss {
 		doubling /= top.Score.RootLoss
+	}
+	if q.Limits.PathsAlone() { // what is asked for is the best tree that each row can afford
+		doubling = 0
 	}
 	credit := func(p *Point) float64 { return p.Score.Value - float64(doubling*portable.Log2(float64(p.Leaves))) }
 	highest := math.Inf(-1)

@@ -198,8 +198,8 @@ func (m Member) Confined(to []int, features []dataset.Feature) Member {
 	return m
 }
 
-// Once returns the member that tests a feature once on a path, by entropy, however small the nodes are: its paths end where
-// they know all features that it may test, or where no test has a gain.
+// Once returns the member that tests a feature once on a path, by entropy, however small the nodes are: its paths end
+// where they know all features that it may test, or where no test has a gain.
 func (m Member) Once() Member {
 	m = m.byEntropy(0)
 	m.Params.Once = true

@@ -25,8 +25,8 @@ const (
 //
 // A booster belongs to an inner node whose test asks for a feature for the first time on the path.
 // It is fitted to the objects of the node, and uses this feature and the features asked for above.
-// A leaf has the booster of the nearest such node above. But if all leaves below a node ask for the same features, they share the
-// booster of the highest such node, which uses all of these features. A node with few objects has no booster.
+// A leaf has the booster of the nearest such node above. But if all leaves below a node ask for the same features, they
+// share the booster of the highest such node, which uses all of these features. A node with few objects has no booster.
 func Boost(
 	objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, models [][]*Model, o Options,
 ) [][]*Model {

@@ -28,11 +28,11 @@ const (
 	nearlyFree = 1e-9
 )
 
-// growConfined selects features that the limits on the cost and the paid tests of a path allow to test together, and grows members of the
-// grid again with tests of these features only. A tree finds its features one by one, by what each tells in a node; the
-// selected features tell the most together. With leaf models, one more tree tests each of them once on each path, so that all
-// leaves may share a model of all rows: see modelled.setComplete. The result is empty if a path has no such limit, if a feature is paid
-// for more than once, or if nodes have to test given features.
+// growConfined selects features that the limits on the cost and the paid tests of a path allow to test together, and
+// grows members of the grid again with tests of these features only. A tree finds its features one by one, by what each
+// tells in a node; the selected features tell the most together. With leaf models, one more tree tests each of them once
+// on each path, unless no test has a gain, so that leaves may share a model of all their rows: see complete. The result is empty if a path
+// has no such limit, if a feature is paid for more than once, or if nodes have to test given features.
 func (c *Chooser) growConfined(ctx context.Context, members []grid.Member, o inmemory.Options) (*Regrown, error) {
 	once := func(f split.Column) bool { return f.FreeRepeats && f.Costs == nil && f.First == 0 }
 	limits := &members[0].Params
@@ -70,10 +70,10 @@ func (c *Chooser) growConfined(ctx context.Context, members []grid.Member, o inm
 	})
 }
 
-// selectFeatures selects features by forward selection, within limits on their cost and number: each time the feature that
-// lowers the log loss the most for its price (where the cost has no limit, all prices above 0 count as 1), together with the features before it, until none lowers it by more than
-// a parameter without an effect may (Schwarz: Estimating the dimension of a model, 1978). If stop returns true, it
-// returns early, and the result must not be used.
+// selectFeatures selects features by forward selection, within limits on their cost and number: each time the feature
+// that lowers the log loss the most for its price (where the cost has no limit, all prices above 0 count as 1), together
+// with the features before it, until none lowers it by more than a parameter without an effect may (Schwarz: Estimating
+// the dimension of a model, 1978). If stop returns true, it returns early, and the result must not be used.
 func (c *Chooser) selectFeatures(
 	objects *dataset.Objects, limits *induce.Params, stop func() bool, s *parallel.Steps,
 ) (selected []int) {

@@ -207,25 +207,34 @@ func (c *Chooser) worthwhile(pool *frontier.Pool, listed []frontier.Listed) (poi
 			points = append(points, *p)
 		}
 	}
-	for _, p := range pool.Points {
-		whole := func(q frontier.Point) bool { return q.Tree == p.Tree && q.Step == 0 }
-		if pool.Candidates[p.Tree].Params.Once && p.Step == 0 && !slices.ContainsFunc(points, whole) {
+	for _, p := range complete(pool) {
+		if !slices.ContainsFunc(points, func(q frontier.Point) bool { return q.Same(&p) }) {
 			points = append(points, p)
 		}
 	}
 	return points, others
 }
 
-// setComplete sets for each point whether it stays in the race: the unpruned tree each of whose paths tests all selected
-// features, see growConfined. Without models such a tree is behind trees of the same cost; with a model that all its leaves share, learnt
-// from all rows, it may be ahead.
+// complete returns the unpruned trees each of whose paths tests the selected features once, see growConfined: of each tree
+// the point in its first currency.
+func complete(pool *frontier.Pool) []frontier.Point {
+	var list []frontier.Point
+	for _, p := range pool.Points {
+		if pool.Candidates[p.Tree].Params.Once && p.Step == 0 && (len(list) == 0 || list[len(list)-1].Tree != p.Tree) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// setComplete sets for each point whether it stays in the race, as the trees of complete do. Without models such a tree is
+// behind trees of the same cost; with a model that its leaves share, learnt from all their rows, it may be ahead.
 func (m *modelled) setComplete(pool *frontier.Pool) {
+	trees := complete(pool)
 	m.complete = make([]bool, len(m.points))
-	seen := make(map[int]bool)
-	for i := range m.points {
-		p := &m.points[i]
-		m.complete[i] = pool.Candidates[p.Tree].Params.Once && p.Step == 0 && !seen[p.Tree]
-		seen[p.Tree] = seen[p.Tree] || m.complete[i]
+	for i, p := range m.points {
+		p.Ridge = 0
+		m.complete[i] = slices.ContainsFunc(trees, func(q frontier.Point) bool { return q.Same(&p) })
 	}
 }
 

@@ -2,6 +2,7 @@ package objectstore
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -43,8 +44,8 @@ func (s *Store) Exchange(ctx context.Context, from, to string, x Exchange) (done
 	return done, target.fail("replace", err)
 }
 
-// exchange implements exchanger. The new folder is first moved next to the earlier one, under the name of a temporary file: a
-// killed process leaves one of the two there, and a later process removes it.
+// exchange implements exchanger. The new folder is first moved next to the earlier one, under the name of a temporary
+// file: a killed process leaves one of the two there, and a later process removes it.
 func (fileDriver) exchange(from, to string, x Exchange) (done bool, err error) {
 	sweepOnce(filepath.Dir(to))
 	unlock, err := lockFolder(to) // no file is replaced meanwhile, and nobody takes the earlier folder for abandoned
@@ -53,7 +54,8 @@ func (fileDriver) exchange(from, to string, x Exchange) (done bool, err error) {
 	}
 	defer unlock()
 	info, err := os.Lstat(to)
-	if err != nil || !info.IsDir() || !x.allows(to, from) || !matched(from, info) {
+	below, outside := filepath.Rel(to, from)
+	if err != nil || outside != nil || !info.IsDir() || !x.allows(to, below) || !matched(from, info) {
 		return false, nil // see above
 	}
 	if err := x.Fill(); err != nil {
@@ -65,7 +67,10 @@ func (fileDriver) exchange(from, to string, x Exchange) (done bool, err error) {
 	}
 	defer held.Close() //nolint:errcheck // only a lock
 	if x.Kept != "" {
-		_ = os.Link(filepath.Join(to, x.Kept), filepath.Join(from, x.Kept)) // it may not exist
+		err := os.Link(filepath.Join(to, x.Kept), filepath.Join(from, x.Kept))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a file system without links
+			return false, nil
+		}
 	}
 	if err := syncFolder(from); err != nil {
 		return false, err
@@ -73,17 +78,27 @@ func (fileDriver) exchange(from, to string, x Exchange) (done bool, err error) {
 	aside := temporaryName(filepath.Dir(to))
 	if os.Rename(from, aside) == nil {
 		if exchangeFolders(aside, to) == nil {
-			err := syncFolder(filepath.Dir(to))
-			_ = os.RemoveAll(aside) // a later process removes what stays
-			return true, err
+			// Others do not know the lock, and may have written while the new folder was completed.
+			if x.allows(aside, below) {
+				err := syncFolder(filepath.Dir(to))
+				_ = os.RemoveAll(aside) // a later process removes what stays
+				return true, err
+			}
+			if err := exchangeFolders(aside, to); err != nil {
+				return true, err
+			}
 		}
 		err = rename(aside, from)
+	}
+	if x.Kept != "" {
+		_ = os.Remove(filepath.Join(from, x.Kept)) // the link
 	}
 	return false, err
 }
 
-// allows reports whether a folder has only files that go with it, of the same generations, and the folder from.
-func (x *Exchange) allows(to, from string) bool {
+// allows reports whether the earlier folder has only files that go with it, of the same generations. It may have a folder at
+// the path below, and the folders above that.
+func (x *Exchange) allows(earlier, below string) bool {
 	folders := map[string]bool{".": true}
 	add := func(name string) {
 		for ; !folders[name]; name = path.Dir(name) {
@@ -93,18 +108,17 @@ func (x *Exchange) allows(to, from string) bool {
 	for name := range x.Own {
 		add(path.Dir(name))
 	}
-	if below, err := filepath.Rel(to, from); err == nil {
-		add(path.Dir(filepath.ToSlash(below)))
-	}
+	add(path.Dir(filepath.ToSlash(below)))
+	staged := filepath.Join(earlier, below)
 	var err error
-	return filepath.WalkDir(to, func(name string, e fs.DirEntry, failed error) error {
+	return filepath.WalkDir(earlier, func(name string, e fs.DirEntry, failed error) error {
 		if failed != nil {
 			return failed
 		}
-		if filepath.Clean(name) == filepath.Clean(from) {
+		if filepath.Clean(name) == staged {
 			return fs.SkipDir
 		}
-		below, _ := filepath.Rel(to, name) // both are paths below the same folder
+		below, _ := filepath.Rel(earlier, name) // both are paths below the same folder
 		below = filepath.ToSlash(below)
 		if e.IsDir() && folders[below] {
 			return nil

@@ -13,15 +13,22 @@ import (
 // lockFolder excludes other writers of this and of all other processes until unlock is
 // called. The system drops the lock of a dead process.
 func lockFolder(folder string) (unlock func(), err error) {
-	f, err := os.Open(folder)
-	if err != nil {
-		return nil, err
+	for {
+		f, err := os.Open(folder)
+		if err != nil {
+			return nil, err
+		}
+		if err := flock(f, syscall.LOCK_EX); err != nil {
+			_ = f.Close()
+			return nil, err
+		}
+		now, err := os.Stat(folder)
+		mine, mineErr := f.Stat()
+		if err == nil && mineErr == nil && os.SameFile(now, mine) {
+			return func() { _ = f.Close() }, nil // closing unlocks
+		}
+		_ = f.Close() // another folder has taken its place meanwhile, or none
 	}
-	if err := flock(f, syscall.LOCK_EX); err != nil {
-		_ = f.Close()
-		return nil, err
-	}
-	return func() { _ = f.Close() }, nil // closing unlocks
 }
 
 func flock(f *os.File, how int) error {

@@ -317,7 +317,7 @@ func (f *facts) intervals() written {
 func (f *facts) describeTraining() {
 	t := &f.Tree.Training
 	comma := func(n int64) written { return written(humanize.Comma(n)) }
-	if f.Manifest != nil {
+	if f.Manifest != nil && len(f.Manifest.Inputs) > 0 {
 		var rows, size int64
 		for _, in := range f.Manifest.Inputs {
 			rows += in.Rows

@@ -209,6 +209,8 @@ func whyAmong(f *runfolder.Frontier, chosen *runfolder.Point) string {
 			on = "by " + f.Criterion().Figure() + " " + on
 		}
 		return "the best " + on
+	case f.Limits.PathsAlone() && rule == frontier.Best && f.Tolerance == 0:
+		return "the highest score, of AUC and log loss, " + on
 	case highest == nil || highest.Merit <= chosen.Merit:
 		return "the cheapest of the trees that are as good"
 	default:

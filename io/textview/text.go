@@ -82,14 +82,14 @@ func describe(a *tree.Algorithm) string {
 	if len(a.Selected) > 0 {
 		s += ", features selected together: " + Listed(a.Selected, name)
 	}
+	if a.Once {
+		s += ", each feature tested once on a path"
+	}
 	if a.MaxCost > 0 {
 		s += ", cost of a path: " + number(a.MaxCost)
 	}
 	if a.MaxTests > 0 {
 		s += fmt.Sprintf(", paid tests on a path: %d", a.MaxTests)
-	}
-	if a.Once {
-		s += ", each tested once on a path"
 	}
 	if a.RootByCodes {
 		s += ", the root tests the feature whose values together tell the most"

@@ -155,22 +155,23 @@ func spellMadeUp(rows *int64) string {
 	return strconv.FormatInt(*rows, 10)
 }
 
-func parseTolerance(text string) (*float64, error) {
-	if text == auto {
+// parseTolerance reads a number, or auto.
+func parseTolerance(items []string) (*float64, error) {
+	if slices.Equal(items, []string{auto}) {
 		return nil, nil //nolint:nilnil // the limits and the models decide
 	}
-	x, err := strconv.ParseFloat(text, 64)
+	x, err := strconv.ParseFloat(strings.Join(items, ","), 64)
 	if err != nil {
 		err = fmt.Errorf("want %s or a number %s", auto, settings.RangeOf("tolerance"))
 	}
 	return &x, err
 }
 
-func spellTolerance(x *float64) string {
+func spellTolerance(x *float64) []string {
 	if x == nil {
-		return auto
+		return []string{auto}
 	}
-	return spell(*x)
+	return []string{spell(*x)}
 }
 
 // parseBins reads a number of bins, or auto.

@@ -359,8 +359,9 @@ func (c *Train) choiceSettings() []setting.Setting {
 	return setting.In(setting.Choice, []setting.Setting{
 		{
 			Name: "select", Value: setting.Named(&c.Select, frontier.ParseRule),
-			Help: "which tree of the frontier: auto, total with --error_costs, otherwise best; best, the cheapest that is as good as the best one but for chance and " +
-				"--tolerance, a single leaf if neither the trees nor a feature are better than chance; highest, the highest merit; " +
+			Help: "which tree of the frontier: auto, total with --error_costs, otherwise best; best, the cheapest that is as good as " +
+				"the best one but for chance and --tolerance (the highest score under --max_cost or --max_tests alone), a single " +
+				"leaf if neither the trees nor a feature are better than chance; highest, the highest merit; " +
 				"one_se, paper; total, the least cost of tests and errors (see --error_costs); or " +
 				"first, the first of the grid as it was grown",
 		},
@@ -370,7 +371,7 @@ func (c *Train) choiceSettings() []setting.Setting {
 				"for six classes or more, auc for fewer",
 		},
 		{
-			Name: "tolerance", Value: setting.Typed(&c.Tolerance, "", parseTolerance, spellTolerance),
+			Name: "tolerance", Value: setting.Choices(&c.Tolerance, parseTolerance, spellTolerance),
 			Help: "score, mostly merit, that --select best gives up for a cheaper tree, 0 to 1; auto: 0.001, 0.0035 with leaf models, " +
 				"0 under --max_cost or --max_tests without --max_expected_cost",
 		},

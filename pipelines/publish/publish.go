@@ -181,10 +181,19 @@ const (
 
 // acquire takes the lock of the destination.
 func (f *publishFn) acquire(ctx context.Context) (*runfolder.Lock, context.Context, error) {
-	for end := time.Now().Add(patience); ; time.Sleep(pause) {
+	end := time.Now().Add(patience)
+	for try := 0; ; try++ {
 		lock, locked, _, err := runfolder.Acquire(ctx, store(), f.Config.Destination, func(text string) { log.Warn(ctx, text) })
-		if err == nil || usage.NatureOf(err) != usage.TryAgain || time.Now().After(end) || ctx.Err() != nil {
+		if err == nil || usage.NatureOf(err) != usage.TryAgain || time.Now().After(end) {
 			return lock, locked, err
+		}
+		if try == 0 {
+			log.Infof(ctx, "publish: waits for %s: %v", f.Config.Destination, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil, context.Cause(ctx)
+		case <-time.After(pause):
 		}
 	}
 }
@@ -268,18 +277,28 @@ func (f *publishFn) judge(ctx context.Context, r *transforms.Report, o *Outcome)
 	if o.AUC == nil || f.Before == nil {
 		return nil
 	}
-	if r.Compared == nil {
+	incomparable := func(why string) {
 		if !f.Config.Replace {
 			o.Checks = append(o.Checks, gate.Check{
-				Check: "replace", Text: "the tree in use cannot be compared: " + r.Incomparable + "; Replace lets the new tree take its place",
+				Check: "replace", Text: "the tree in use cannot be compared: " + why + "; Replace lets the new tree take its place",
 			})
 		}
+	}
+	switch {
+	case r.Compared == nil && r.Incomparable == "":
+		return usage.Errorf("publish: Train has compared no tree: give it the option Reports of this Night")
+	case r.Compared == nil:
+		incomparable(r.Incomparable)
 		return nil
 	}
 	before, err := runfolder.Read(ctx, store(), objectstore.Join(f.Config.Destination, f.Before.Run), runfolder.Training,
 		runfolder.MetricsName)
-	if err != nil {
+	switch {
+	case err != nil && usage.NatureOf(err) == usage.TryAgain:
 		return err
+	case err != nil:
+		incomparable("its metrics cannot be read: " + err.Error())
+		return nil
 	}
 	o.Checks = append(o.Checks, limits.CheckFall(r.Metrics[dataset.Test].Area(), before.Metrics.Test.Area())...)
 	o.Checks = append(o.Checks, limits.Compare(r.Compared, r.Flips)...)
@@ -306,8 +325,9 @@ func (f *publishFn) promote(ctx context.Context, o *Outcome) error {
 	default:
 		o.Outcome = Promoted
 		_, err = latest.Promote(ctx, store(), f.Config.Destination, latest.Pointer{Run: o.Run, Promoted: time.Now()}, now)
-		if errors.Is(err, latest.ErrOvertaken) {
-			return f.promote(ctx, o) // LATEST.json is another one now
+		if errors.Is(err, latest.ErrOvertaken) { // LATEST.json is another one now
+			o.Outcome = Overtaken
+			return nil
 		}
 	}
 	return err

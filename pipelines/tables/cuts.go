@@ -45,6 +45,9 @@ func ReadCuts(
 		cuts[feature] = append(cuts[feature], cut)
 		return nil
 	})
+	if err == nil && len(cuts) == 0 {
+		err = usage.Errorf("--cuts %s: no cuts below the header %q", url, cutsHeader)
+	}
 	for _, list := range cuts {
 		slices.Sort(list)
 	}

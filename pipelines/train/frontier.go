@@ -54,8 +54,8 @@ func readFrontier(ctx context.Context, s *objectstore.Store, run string) (*runfo
 		return nil, "", err
 	}
 	if there.Frontier == nil {
-		return nil, "", usage.Errorf("%s has no %s: the run had one tree and nothing to choose; train with a rule that "+
-			"chooses, such as --select best", run, runfolder.FrontierName)
+		return nil, "", usage.Errorf("%s has no %s: the run had one tree and nothing to choose, or a Beam pipeline has trained it; "+
+			"train with a rule that chooses, such as --select best", run, runfolder.FrontierName)
 	}
 	return there.Frontier, run, nil
 }

@@ -357,8 +357,9 @@ func TestPromoteOldRuns(t *testing.T) {
 	manifest := content(t, c.Output, "manifest.json")
 	manifest = bytes.Replace(manifest, []byte(",\n    \"frontier/grown.bin\""), nil, 1)
 	manifest = bytes.Replace(manifest, []byte(`"teacher": "auto"`), []byte(`"teacher": "forest"`), 1)
-	if !bytes.Contains(manifest, []byte("forest")) {
-		t.Fatal("manifest.json names no teacher")
+	manifest = bytes.Replace(manifest, []byte(`"tolerance": "auto"`), []byte(`"tolerance": 0.001`), 1)
+	if !bytes.Contains(manifest, []byte("forest")) || !bytes.Contains(manifest, []byte("0.001")) {
+		t.Fatal("manifest.json names no teacher or no tolerance")
 	}
 	old := content(t, c.Output, "frontier.json")
 	for i := range r.Frontier.Points {
