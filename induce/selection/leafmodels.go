@@ -215,8 +215,8 @@ func (c *Chooser) worthwhile(pool *frontier.Pool, listed []frontier.Listed) (poi
 	return points, others
 }
 
-// complete returns the unpruned trees each of whose paths tests the selected features once, see growConfined: of each tree
-// the point in its first currency.
+// complete returns the unpruned trees that test the selected features once on a path, see growConfined. It returns one
+// point for each tree, the point of its first currency.
 func complete(pool *frontier.Pool) []frontier.Point {
 	var list []frontier.Point
 	for _, p := range pool.Points {
