@@ -54,7 +54,7 @@ func TestRecountSame(t *testing.T) {
 // these objects. Nothing is billed for tests that are left out.
 func TestRecountSome(t *testing.T) {
 	fewer := 0
-	for seed := range uint64(60) {
+	for seed := range uint64(70) {
 		d, p := some(seed)
 		grown := d.Grow(p, 1)
 		kept := *d

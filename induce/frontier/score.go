@@ -21,6 +21,9 @@ const (
 	// errorsPerDoubling is by how many standard errors of the merit the score of a tree with twice the leaves must be
 	// higher.
 	errorsPerDoubling = 0.2
+	// withinPaths is the share of it that counts where limits are on paths alone: what is asked for is the best tree that
+	// each row can afford, not a small one.
+	withinPaths = 0.5
 	// beyondChance is by how many standard errors of the area of a tree without a signal an area
 	// must exceed 0.5, if no feature is associated with the class. Among some thousand prunings of trees that express noise,
 	// with free repeats, the highest area exceeded 0.5 by 2.0 standard errors on average over 80 data sets, with a standard
@@ -141,7 +144,7 @@ func entropy(rows []float64) float64 {
 
 // best returns the cheapest point whose credit is below the highest credit by at most the tolerance, or, of the points of
 // nearly its cost, the one with the highest credit, and the point with the highest score. The credit is the score less
-// what chance may well explain: see errorsPerDoubling; if limits are on paths alone, it is the score itself. If the rows have no
+// what chance may well explain: see errorsPerDoubling. If the rows have no
 // signal, and not even the point with the highest score is beyond chance, best returns a single leaf.
 // Points without scores are compared by their merits.
 func best(list []Point, q Query) (chosen, top Point) {
@@ -157,8 +160,8 @@ func best(list []Point, q Query) (chosen, top Point) {
 	if top.By == LogLoss {
 		doubling /= top.Score.RootLoss
 	}
-	if q.Limits.PathsAlone() { // what is asked for is the best tree that each row can afford
-		doubling = 0
+	if q.Limits.PathsAlone() {
+		doubling *= withinPaths
 	}
 	credit := func(p *Point) float64 { return p.Score.Value - float64(doubling*portable.Log2(float64(p.Leaves))) }
 	highest := math.Inf(-1)

@@ -77,16 +77,8 @@ func (fileDriver) exchange(from, to string, x Exchange) (done bool, err error) {
 	}
 	aside := temporaryName(filepath.Dir(to))
 	if os.Rename(from, aside) == nil {
-		if exchangeFolders(aside, to) == nil {
-			// Others do not know the lock, and may have written while the new folder was completed.
-			if x.allows(aside, below) {
-				err := syncFolder(filepath.Dir(to))
-				_ = os.RemoveAll(aside) // a later process removes what stays
-				return true, err
-			}
-			if err := exchangeFolders(aside, to); err != nil {
-				return true, err
-			}
+		if done, err := x.swap(aside, to, below); done {
+			return true, err
 		}
 		err = rename(aside, from)
 	}
@@ -94,6 +86,21 @@ func (fileDriver) exchange(from, to string, x Exchange) (done bool, err error) {
 		_ = os.Remove(filepath.Join(from, x.Kept)) // the link
 	}
 	return false, err
+}
+
+// swap exchanges two folders, and removes the earlier one, which is then aside. Others do not know the lock, and may have
+// written while the new folder was completed: if so, it exchanges them back.
+func (x *Exchange) swap(aside, to, below string) (done bool, err error) {
+	if exchangeFolders(aside, to) != nil {
+		return false, nil
+	}
+	if x.allows(aside, below) {
+		err := syncFolder(filepath.Dir(to))
+		_ = os.RemoveAll(aside) // a later process removes what stays
+		return true, err
+	}
+	err = exchangeFolders(aside, to)
+	return err != nil, err
 }
 
 // allows reports whether the earlier folder has only files that go with it, of the same generations. It may have a folder at

@@ -210,7 +210,7 @@ func whyAmong(f *runfolder.Frontier, chosen *runfolder.Point) string {
 		}
 		return "the best " + on
 	case f.Limits.PathsAlone() && rule == frontier.Best && f.Tolerance == 0:
-		return "the highest score, of AUC and log loss, " + on
+		return "the highest score, of AUC and log loss less an allowance for the leaves, " + on
 	case highest == nil || highest.Merit <= chosen.Merit:
 		return "the cheapest of the trees that are as good"
 	default:

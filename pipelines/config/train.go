@@ -360,7 +360,7 @@ func (c *Train) choiceSettings() []setting.Setting {
 		{
 			Name: "select", Value: setting.Named(&c.Select, frontier.ParseRule),
 			Help: "which tree of the frontier: auto, total with --error_costs, otherwise best; best, the cheapest that is as good as " +
-				"the best one but for chance and --tolerance (the highest score under --max_cost or --max_tests alone), a single " +
+				"the best one but for chance and --tolerance, a single " +
 				"leaf if neither the trees nor a feature are better than chance; highest, the highest merit; " +
 				"one_se, paper; total, the least cost of tests and errors (see --error_costs); or " +
 				"first, the first of the grid as it was grown",

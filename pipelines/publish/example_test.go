@@ -39,7 +39,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(destination)
+	defer os.RemoveAll(destination) //nolint:errcheck // a temporary folder
 	ctx := context.Background()
 	night, err := publish.Open(ctx, publish.Config{Destination: destination, Date: "2026-11-29", Gate: gate.Default()})
 	if err != nil {

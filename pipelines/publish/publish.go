@@ -325,9 +325,9 @@ func (f *publishFn) promote(ctx context.Context, o *Outcome) error {
 	default:
 		o.Outcome = Promoted
 		_, err = latest.Promote(ctx, store(), f.Config.Destination, latest.Pointer{Run: o.Run, Promoted: time.Now()}, now)
-		if errors.Is(err, latest.ErrOvertaken) { // LATEST.json is another one now
+		if errors.Is(err, latest.ErrOvertaken) {
 			o.Outcome = Overtaken
-			return nil
+			err = nil
 		}
 	}
 	return err
