@@ -92,7 +92,7 @@ func (fileDriver) exchange(from, to string, x Exchange) (done bool, err error) {
 // written while the new folder was completed: if so, it exchanges them back.
 func (x *Exchange) swap(aside, to, below string) (done bool, err error) {
 	if exchangeFolders(aside, to) != nil {
-		return false, nil
+		return false, nil //nolint:nilerr // files are replaced one by one instead
 	}
 	if x.allows(aside, below) {
 		err := syncFolder(filepath.Dir(to))

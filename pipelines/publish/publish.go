@@ -298,7 +298,7 @@ func (f *publishFn) judge(ctx context.Context, r *transforms.Report, o *Outcome)
 		return err
 	case err != nil:
 		incomparable("its metrics cannot be read: " + err.Error())
-		return nil
+		return nil //nolint:nilerr // the check has it
 	}
 	o.Checks = append(o.Checks, limits.CheckFall(r.Metrics[dataset.Test].Area(), before.Metrics.Test.Area())...)
 	o.Checks = append(o.Checks, limits.Compare(r.Compared, r.Flips)...)
