@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+from typing import Any
 
 import pytest
 from espalier import Prediction, Tree
@@ -12,7 +13,7 @@ pytest.importorskip("jinja2")  # which Beam YAML needs
 from apache_beam.yaml.main import run  # noqa: E402
 
 IRIS = str(pathlib.Path(__file__).parent / "golden" / "iris.tree.json")
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {"id": 1, "sepallength": 5.1, "sepalwidth": 3.5, "petallength": 1.4, "petalwidth": 0.2},
     {"id": 2, "sepallength": 6.1, "sepalwidth": 2.8, "petallength": 4.7, "petalwidth": 1.2},
     {"id": 3, "sepallength": 7.1, "sepalwidth": None, "petallength": 5.9, "petalwidth": 2.1},
@@ -60,7 +61,7 @@ def lines(out: pathlib.Path, name: str) -> list[dict[str, object]]:
     return [json.loads(line) for file in out.glob(f"{name}-*") for line in file.read_text().splitlines()]
 
 
-def pipeline(rows: list[dict[str, object]], config: dict[str, object], out: pathlib.Path) -> None:
+def pipeline(rows: list[dict[str, Any]], config: dict[str, Any], out: pathlib.Path) -> None:
     outputs = ["Score.good", "Score.bad"] if "error_handling" in config else ["Score"]
     sinks = "".join(SINK.format(input=output, name=output.replace(".", "_"), out=out) for output in outputs)
     run(["--yaml_pipeline", PIPELINE.format(rows=json.dumps(rows), config=json.dumps(config), sinks=sinks)])
