@@ -39,8 +39,8 @@ type Evaluated struct {
 // Evaluate measures a tree on labelled rows, a bounded PCollection<T> with T as in Score. The
 // metrics are those that `espalier evaluate` writes for the part "test". A model at a URL is read
 // when the pipeline is built. The model may be the Trees of Train in the same pipeline, which are a
-// side input. The pipeline fails if no row has a label. With the option DeadLetters, rows without a label are dead letters unless
-// DropNullLabels is set.
+// side input. The pipeline fails if no row has a label. With the option DeadLetters, rows without a
+// label are dead letters unless DropNullLabels is set.
 //
 // Evaluate panics in the same cases as Score, if the rows have no column for the label or the
 // weight, and if they are unbounded.

@@ -37,7 +37,7 @@ func TestEvaluateErrorCosts(t *testing.T) {
 		}
 	}
 	evaluate("--error_costs", at("bad.csv")).wants(t, 2, "--error_costs", "line 2", `no class "yes"`)
-	evaluate("--error_costs", at("errors.csv"), "--against", at("run")).wants(t, 2, "--error_costs decide for one tree")
+	evaluate("--error_costs", at("errors.csv"), "--against", at("run")).wants(t, 2, "--error_costs decides for one tree")
 	o = evaluate("--error_costs", at("errors.csv"), "--output", at("metrics.json"))
 	o.wants(t, 0)
 	if b, err := os.ReadFile(at("metrics.json")); err != nil || !strings.Contains(string(b), `"error_costs"`) {

@@ -113,7 +113,7 @@ func (c *Evaluate) Validate() error {
 			"--predictions"))
 	}
 	if c.ErrorCostsFile != "" && (c.Against != "" || len(c.Predictions) > 0) {
-		faults = append(faults, errors.New("--error_costs decide for one tree, on rows that it scores: leave out --against and "+
+		faults = append(faults, errors.New("--error_costs decides for one tree, on rows that it scores: leave out --against and "+
 			"--predictions"))
 	}
 	if c.Against != "" && len(c.Slice) > 0 {
