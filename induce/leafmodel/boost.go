@@ -133,9 +133,8 @@ func shrunk(weights []int64, prior []float64) []float64 {
 }
 
 // visit finds the sites at a node and below, and sets the scores of its objects. s is the nearest
-// site above; nil if absent. It returns the features that all leaves below ask for, and these leaves; nil if the leaves
-// ask for different features.
-func (b *boosting) visit(m member, ids []int32, asked []int, s *site) (common, leaves []int) {
+// site above; nil if absent. It returns the features that all leaves below ask for; nil if they ask for different ones.
+func (b *boosting) visit(m member, ids []int32, asked []int, s *site) (common []int) {
 	n := b.node(m)
 	if n.Leaf() {
 		start := b.start(m.Node)
@@ -145,10 +144,14 @@ func (b *boosting) visit(m member, ids []int32, asked []int, s *site) (common, l
 		if s != nil {
 			s.leaves = append(s.leaves, m.Node)
 		}
-		return asked, []int{m.Node}
+		return asked
+	}
+	above := s
+	others := 0 // leaves of the site above that are not below
+	if above != nil {
+		others = len(above.leaves)
 	}
 	sites := len(b.sites)
-	above := s
 	if at, found := slices.BinarySearch(asked, n.Test.Feature); !found {
 		asked = slices.Insert(slices.Clone(asked), at, n.Test.Feature)
 		if len(ids) >= leastBoosted {
@@ -158,23 +161,27 @@ func (b *boosting) visit(m member, ids []int32, asked []int, s *site) (common, l
 	}
 	first := true
 	b.children(members{m}, ids, func(children members, ids []int32) {
-		of, below := b.visit(children[0], ids, asked, s)
+		of := b.visit(children[0], ids, asked, s)
 		if first {
 			common = of
 		} else if !slices.Equal(common, of) {
 			common = nil
 		}
 		first = false
-		leaves = append(leaves, below...)
 	})
 	if common == nil || len(common) == len(asked) || len(ids) < leastBoosted {
-		return common, leaves
+		return common
 	}
+	shared := &site{node: m.Node, asked: common, ids: ids}
 	if above != nil {
-		above.leaves = slices.DeleteFunc(above.leaves, func(leaf int) bool { return slices.Contains(leaves, leaf) })
+		shared.leaves = slices.Clone(above.leaves[others:])
+		above.leaves = above.leaves[:others]
 	}
-	b.sites = append(b.sites[:sites], &site{node: m.Node, asked: common, ids: ids, leaves: leaves})
-	return common, leaves
+	for _, below := range b.sites[sites:] {
+		shared.leaves = append(shared.leaves, below.leaves...)
+	}
+	b.sites = append(b.sites[:sites], shared)
+	return common
 }
 
 // start returns the model that a leaf has without boosters.
