@@ -15,7 +15,7 @@ import (
 func TestAskValues(t *testing.T) {
 	model := rowtypetest.Tree(t)
 	for i := range model.Features {
-		model.Features[i].Missing = model.Training.Rows + 1 // unknown values go on, as those of rows without the value
+		model.Features[i].Missing = model.Training.Rows + 1 // a case without the value goes on as rows without it do
 	}
 	questions := model.Questions()
 	for _, c := range rowtypetest.Cases(t) {

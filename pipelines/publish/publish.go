@@ -5,7 +5,7 @@
 //	trained := transforms.Train(s, rows, c, night.Reports())
 //	outcomes := night.Publish(s, trained)
 //
-// The run folders and LATEST.json are those of `espalier retrain`, without its history.
+// The run folders and LATEST.json have the form that `espalier retrain` gives them. A pipeline writes no history.
 package publish
 
 import (
