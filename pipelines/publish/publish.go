@@ -46,18 +46,9 @@ type Config struct {
 	Replace bool
 }
 
-// The outcomes.
-const (
-	Promoted   = "promoted"   // LATEST.json names the run
-	Refused    = "refused"    // a check has failed; LATEST.json stays
-	Backfilled = "backfilled" // the run has passed the checks, but the run in use is of a later day
-	Held       = "held"       // the run has passed the checks, but a person holds the run in use
-	Overtaken  = "overtaken"  // LATEST.json was moved after the pipeline was built; it stays
-)
-
 // Outcome describes what has become of a tree.
 type Outcome struct {
-	Outcome string
+	Outcome string // gate.Promoted, Backfilled, Held, Refused or Overtaken
 	Date    string
 	Run     string       // folder of the run, below the destination
 	Before  string       // run in use when the pipeline was built; empty if there was none
@@ -313,20 +304,20 @@ func (f *publishFn) promote(ctx context.Context, o *Outcome) error {
 	}
 	switch {
 	case now != nil && now.Run == o.Run && now.Digest == o.Digest: // by an earlier try
-		o.Outcome = Promoted
+		o.Outcome = gate.Promoted
 	case len(gate.Refusals(o.Checks)) > 0:
-		o.Outcome = Refused
+		o.Outcome = gate.Refused
 	case !same(now, f.Before):
-		o.Outcome = Overtaken
+		o.Outcome = gate.Overtaken
 	case now != nil && !f.Config.Replace && dateOf(now.Run) > o.Date:
-		o.Outcome = Backfilled
+		o.Outcome = gate.Backfilled
 	case now.HeldAt(time.Now()):
-		o.Outcome = Held
+		o.Outcome = gate.Held
 	default:
-		o.Outcome = Promoted
+		o.Outcome = gate.Promoted
 		_, err = latest.Promote(ctx, store(), f.Config.Destination, latest.Pointer{Run: o.Run, Promoted: time.Now()}, now)
 		if errors.Is(err, latest.ErrOvertaken) {
-			o.Outcome = Overtaken
+			o.Outcome = gate.Overtaken
 			err = nil
 		}
 	}

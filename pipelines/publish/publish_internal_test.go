@@ -157,17 +157,17 @@ func TestDays(t *testing.T) {
 				}
 			}
 			first := run(10, false, nil)
-			want(first, Promoted, first.Run)
+			want(first, gate.Promoted, first.Run)
 			second := run(11, false, nil)
-			want(second, Promoted, second.Run)
+			want(second, gate.Promoted, second.Run)
 			if second.Before != first.Run || len(second.Checks) < 4 || second.AUC == nil || second.Rows != 1500 {
 				t.Errorf("%+v", second)
 			}
-			want(run(12, true, nil), Refused, second.Run)
-			want(run(9, false, nil), Backfilled, second.Run)
-			want(run(11, false, nil), Promoted, second.Run)
+			want(run(12, true, nil), gate.Refused, second.Run)
+			want(run(9, false, nil), gate.Backfilled, second.Run)
+			want(run(11, false, nil), gate.Promoted, second.Run)
 			third := run(9, false, func(c *Config) { c.Replace = true })
-			want(third, Promoted, third.Run)
+			want(third, gate.Promoted, third.Run)
 
 			s := objectstore.New()
 			p, err := latest.Read(t.Context(), s, destination)
@@ -179,7 +179,7 @@ func TestDays(t *testing.T) {
 			}, p); err != nil {
 				t.Fatal(err)
 			}
-			want(run(13, false, nil), Held, second.Run)
+			want(run(13, false, nil), gate.Held, second.Run)
 		})
 	}
 }
@@ -242,7 +242,7 @@ func TestRetries(t *testing.T) {
 	manifest = read(t, filepath.Join(folder, runfolder.ManifestName))
 	all = append(all, publish()) // dies after it has published
 	for _, got := range all {
-		if got.Outcome != Promoted || got.Run != o.Run {
+		if got.Outcome != gate.Promoted || got.Run != o.Run {
 			t.Errorf("%+v", got)
 		}
 	}
@@ -252,13 +252,13 @@ func TestRetries(t *testing.T) {
 
 	slow, other := reportOfDay(t, destination, 12)
 	next, err := job(t.Context(), "direct", configOf(destination, 11), visits(11, false))
-	if err != nil || next.Outcome != Promoted {
+	if err != nil || next.Outcome != gate.Promoted {
 		t.Fatal(next, err)
 	}
-	if err := slow.ProcessElement(t.Context(), other, func(o Outcome) { next = o }); err == nil && next.Outcome == Promoted {
+	if err := slow.ProcessElement(t.Context(), other, func(o Outcome) { next = o }); err == nil && next.Outcome == gate.Promoted {
 		t.Errorf("a pipeline that was built earlier has promoted its run: %+v", next)
 	}
-	if got := publish(); got.Outcome == Promoted || check(t, destination) == o.Run {
+	if got := publish(); got.Outcome == gate.Promoted || check(t, destination) == o.Run {
 		t.Errorf("a late retry has put its run in use again: %+v", got)
 	}
 }
@@ -326,7 +326,7 @@ func TestKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := check(t, destination); got != o.Run || o.Outcome != Promoted {
+		if got := check(t, destination); got != o.Run || o.Outcome != gate.Promoted {
 			t.Errorf("day %d: %s is in use, want %s, which an undisturbed job has %s", day, got, o.Run, o.Outcome)
 		}
 	}

@@ -22,12 +22,12 @@ import (
 
 // The outcomes of an attempt.
 const (
-	Running     = "running"     // active, or killed
-	Promoted    = "promoted"    // LATEST.json names its run
-	Backfilled  = "backfilled"  // its run has passed the gate, but the run in use is of a later day
-	Held        = "held"        // its run has passed the gate, but a person holds the run in use
-	Refused     = "refused"     // the gate has refused its run
-	Overtaken   = "overtaken"   // another program has moved LATEST.json first
+	Running     = "running" // active, or killed
+	Promoted    = gate.Promoted
+	Backfilled  = gate.Backfilled
+	Held        = gate.Held
+	Refused     = gate.Refused
+	Overtaken   = gate.Overtaken
 	Failed      = "failed"      // see Error
 	Interrupted = "interrupted" // by the user or the system
 )
