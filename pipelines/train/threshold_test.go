@@ -204,7 +204,7 @@ func TestEvaluateByErrorCosts(t *testing.T) {
 		t.Errorf("%v: a threshold of .9 decides for %v, and errors cost %v", err, m.Decision, m.Test.ExpectedErrorCost)
 	}
 	threshold.Against = url
-	if err := threshold.Validate(); err == nil || !strings.Contains(err.Error(), "--error_costs decide for one tree") {
+	if err := threshold.Validate(); err == nil || !strings.Contains(err.Error(), "--error_costs decides for one tree") {
 		t.Errorf("with a second tree: %v", err)
 	}
 }
