@@ -215,6 +215,9 @@ func (s *Scanner) variation(codes []int32) bool {
 		variance += float64(2*(classes-1)) + float64(excess*unit)/weight
 		squares += float64(weight * weight)
 	}
+	if square <= tie*total {
+		return false // all shares are equal, and any set would do: each of them would tie with the best one
+	}
 	square /= unit
 	freedom := float64((float64(len(codes)) - 1) * (classes - 1))
 	usual := (total - squares/total) / (float64(len(codes)) - 1) // weight of a value, see DerSimonian and Laird
