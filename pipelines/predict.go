@@ -244,6 +244,9 @@ func (p *prediction) clear(ctx context.Context, start time.Time) (*PredictResult
 	if err := p.output.ProtectInputs(reads); err != nil {
 		return nil, err
 	}
+	if err := p.output.Settle(ctx); err != nil {
+		return nil, err
+	}
 	if p.day != nil {
 		if done, err := p.published(ctx); done != nil || err != nil {
 			return done, err

@@ -43,6 +43,13 @@ func (n *nightly) predict(t *testing.T, day int, more ...string) outcome {
 // if the folder does not count.
 func (n *nightly) published(t *testing.T, folder string) string {
 	t.Helper()
+	return n.publishedRows(t, folder, false)
+}
+
+// publishedRows is published. With early, the manifest may be by another tree than the only file of rows, which a killed run
+// has replaced before.
+func (n *nightly) publishedRows(t *testing.T, folder string, early bool) (digest string) {
+	t.Helper()
 	ctx, url := t.Context(), objectstore.Join(n.url, folder)
 	if _, err := n.store.Stat(ctx, objectstore.Join(url, "_SUCCESS")); errors.Is(err, fs.ErrNotExist) {
 		return ""
@@ -55,11 +62,11 @@ func (n *nightly) published(t *testing.T, folder string) string {
 	if err := json.Unmarshal(b, &m); err != nil {
 		t.Fatal(err)
 	}
-	list, err := n.store.Below(ctx, url, 2)
+	list, err := n.store.Below(ctx, url, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, outputs := int64(0), []string{}
+	rows, outputs, digest := int64(0), []string{}, m.Digest
 	for _, o := range list {
 		name := path.Base(o.URL)
 		if strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".") {
@@ -70,15 +77,18 @@ func (n *nightly) published(t *testing.T, folder string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if digest := f.Metadata("espalier.tree_sha256"); digest != m.Digest {
-			t.Errorf("%s is by the tree %s, and the manifest by %s", o.URL, digest, m.Digest)
+		if of := f.Metadata("espalier.tree_sha256"); of != digest {
+			if !early {
+				t.Errorf("%s is by the tree %s, and the manifest by %s", o.URL, of, digest)
+			}
+			digest = of
 		}
 		rows += f.Rows
 	}
-	if rows != m.Rows || rows == 0 || !slices.Equal(outputs, m.Outputs) {
+	if rows != m.Rows || rows == 0 || !slices.Equal(outputs, m.Outputs) || early && len(outputs) > 1 {
 		t.Errorf("%s has %d rows in %v, and the manifest %d in %v", url, rows, outputs, m.Rows, m.Outputs)
 	}
-	return m.Digest
+	return digest
 }
 
 // digestInUse returns the digest of the tree in use.
@@ -288,16 +298,17 @@ func (k *killedScoring) try(t *testing.T, kill func(c *exec.Cmd)) {
 	args := k.begin(t)
 	day := k.folder() + "/" + dateOf(t, 1)
 	kill(exec.CommandContext(t.Context(), binary, args...))
-	left := k.published(t, day)
-	if left != "" && left != k.want && left != k.earlier {
-		t.Errorf("%s: predictions by %s", day, left)
+	left := k.publishedRows(t, day, k.cloud != nil && k.replaced)
+	if left != "" && left != k.want && left != k.earlier || k.replaced && left == "" {
+		t.Errorf("%s: predictions by %q", day, left)
 	}
 	if left == "" { // unfinished predictions are replaced in any case
 		args = slices.DeleteFunc(args, func(flag string) bool { return flag == "--overwrite" })
 	}
 	o := espalier(t, args...)
 	o.wants(t, 0)
-	if again := strings.Contains(o.stdout, "nothing to do"); again != (left == k.want) {
+	again := strings.Contains(o.stdout, "nothing to do")
+	if !again && left == k.want || again && left != k.want && !k.replaced { // the next attempt may end what a killed one has staged
 		t.Errorf("%s: after a kill that left %q: %s", day, left, o.stdout)
 	}
 	if now := k.published(t, day); now != k.want {

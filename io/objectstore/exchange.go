@@ -17,8 +17,7 @@ type exchanger interface {
 // Exchange describes how a folder takes the place of another one.
 type Exchange struct {
 	Own  map[string]string // names of the files of the earlier folder that go with it, with their generations, if known
-	Kept string            // name of a file that is in both folders after fill, if it exists
-	Fill func() error      // completes the new folder once it is known that the folders can be exchanged
+	Kept string            // name of a file of the earlier folder that stays, if it exists
 }
 
 // Exchange lets the folder from, which is below the folder to, take the place of to in a single step, and removes the
@@ -58,9 +57,6 @@ func (fileDriver) exchange(from, to string, x Exchange) (done bool, err error) {
 	if err != nil || outside != nil || !info.IsDir() || !x.allows(to, below) || !matched(from, info) {
 		return false, nil // see above
 	}
-	if err := x.Fill(); err != nil {
-		return false, err
-	}
 	held, swept := holdTemporary(from)
 	if swept {
 		return false, fs.ErrNotExist
@@ -89,7 +85,7 @@ func (fileDriver) exchange(from, to string, x Exchange) (done bool, err error) {
 }
 
 // swap exchanges two folders, and removes the earlier one, which is then aside. Others do not know the lock, and may have
-// written while the new folder was completed: if so, it exchanges them back.
+// written meanwhile: if so, it exchanges them back.
 func (x *Exchange) swap(aside, to, below string) (done bool, err error) {
 	if exchangeFolders(aside, to) != nil {
 		return false, nil //nolint:nilerr // files are replaced one by one instead

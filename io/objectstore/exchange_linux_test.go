@@ -17,8 +17,6 @@ func TestExchange(t *testing.T) {
 	s := objectstore.New()
 	for name, c := range map[string]struct {
 		change func(folder string) error
-		fill   error
-		late   func(folder string) error // what others do while the new folder is completed
 		done   bool
 	}{
 		"own files": {change: func(folder string) error { return os.Chmod(folder, 0o751) }, done: true},
@@ -33,10 +31,6 @@ func TestExchange(t *testing.T) {
 		"a link": {change: func(folder string) error {
 			return errors.Join(os.Rename(folder, folder+".real"), os.Symlink(folder+".real", folder))
 		}},
-		"a late file of others": {change: func(string) error { return nil }, late: func(folder string) error {
-			return os.WriteFile(filepath.Join(folder, "notes.txt"), nil, 0o600)
-		}},
-		"a full disk": {change: func(string) error { return nil }, fill: errors.New("full")},
 	} {
 		folder := filepath.Join(t.TempDir(), "day")
 		put := func(name string) {
@@ -59,19 +53,10 @@ func TestExchange(t *testing.T) {
 		before := files(t, folder)
 		done, err := s.Exchange(t.Context(), filepath.Join(folder, "staged/1"), folder, objectstore.Exchange{
 			Own: map[string]string{"rows": seen.Generation, "lock": "", "below/rows": ""}, Kept: "lock",
-			Fill: func() error {
-				if c.late != nil {
-					if err := c.late(folder); err != nil {
-						return err
-					}
-					before = files(t, folder)
-				}
-				return c.fill
-			},
 		})
 		after := files(t, folder)
 		switch {
-		case done != c.done || !errors.Is(err, c.fill):
+		case done != c.done || err != nil:
 			t.Errorf("%s: done %t, %v", name, done, err)
 		case !done && !maps.Equal(before, after):
 			t.Errorf("%s: %v became %v", name, before, after)

@@ -333,39 +333,55 @@ type mover interface {
 // moveBytes is how much of an object Move copies at a time.
 const moveBytes = 8 << 20
 
-// Move gives an object another name, in the same way as a write of the new name. If the driver cannot rename, the object
-// is copied.
-func (s *Store) Move(ctx context.Context, from, to string, o WriteOptions) error {
+// Move returns a writer whose Commit gives an object another name, with the conditions of a write of that name. If the
+// driver cannot rename, the object is copied before Commit, and keeps its first name as well.
+func (s *Store) Move(ctx context.Context, from, to string, o WriteOptions) (Writer, error) {
 	source, err := s.locate(from)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	target, err := s.locate(to)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if d, ok := source.Driver.(mover); ok && source.scheme == target.scheme {
-		return target.fail("move", d.move(source.path, target.path, o))
+		return &renaming{mover: d, from: source, to: target, options: o}, nil
 	}
 	r, err := s.Open(ctx, from)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = r.Close() }() // read only: nothing can be lost
 	w, err := s.Create(ctx, to, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer w.Abort() //nolint:errcheck // after Commit nothing is left to undo
 	buffer := make([]byte, min(moveBytes, r.Size()+1))
 	if _, err := io.CopyBuffer(struct{ io.Writer }{w}, io.NewSectionReader(r, 0, r.Size()), buffer); err != nil {
-		return err
+		_ = w.Abort() // the first error is the cause
+		return nil, err
 	}
-	if err := w.Commit(); err != nil {
-		return err
-	}
-	return s.Remove(ctx, from)
+	return w, nil
 }
+
+// renaming is the Writer of an object that will be renamed. Nothing can be written.
+type renaming struct {
+	mover
+
+	from, to location
+	options  WriteOptions
+}
+
+// Write implements Writer.
+func (*renaming) Write([]byte) (int, error) { return 0, errors.ErrUnsupported }
+
+// Commit implements Writer.
+func (r *renaming) Commit() error {
+	return r.to.fail("move", r.move(r.from.path, r.to.path, r.options))
+}
+
+// Abort implements Writer.
+func (*renaming) Abort() error { return nil }
 
 // Remove removes one object.
 func (s *Store) Remove(ctx context.Context, url string) error {

@@ -5,45 +5,12 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
-
-// stagedFolder is the folder below a folder of rows that has the files of a run which replaces finished files.
-const stagedFolder = "_staged"
-
-// SweepStaged removes what a killed run has staged, given the ID of the run.
-func SweepStaged(ctx context.Context, s *objectstore.Store, folder, run string) {
-	_ = s.RemoveAll(ctx, objectstore.Join(folder, stagedFolder, run)) // the next run takes another name
-	_ = s.RemoveEmpty(objectstore.Join(folder, stagedFolder))
-}
-
-// runID matches the IDs of runs: rand.Text in small letters.
-var runID = regexp.MustCompile(`^[a-z2-7]{26}$`)
-
-// SweepStaged removes what killed runs have staged in the folder, where runs take no lock. A run at work there fails.
-func (f *Folder) SweepStaged(ctx context.Context) {
-	const depth = 9 // names of rows have partitions
-	folder := objectstore.Join(f.url, stagedFolder)
-	files, _ := f.store.Below(ctx, folder, depth)
-	runs := make(map[string]bool)
-	for _, file := range files {
-		if _, name, found := strings.Cut(file.URL, folder+"/"); found {
-			name, _, _ = strings.Cut(name, "/")
-			runs[name] = runID.MatchString(name)
-		}
-	}
-	for run, own := range runs {
-		if own {
-			SweepStaged(ctx, f.store, f.url, run)
-		}
-	}
-}
 
 // Begin makes room for the Parquet files of a run, whose names are rows, and for its documents. Finished files of an
 // earlier run stay until Write: RowFile returns names below a folder of their own then. Otherwise Begin removes what an
@@ -59,25 +26,6 @@ func (f *Folder) Begin(ctx context.Context, run string, started time.Time, rows 
 		return err
 	}
 	return f.claim(ctx, started, rows, optional)
-}
-
-// RowFile returns the URL at which a run writes a Parquet file of rows.
-func (f *Folder) RowFile(name string) string {
-	if f.staged != "" {
-		return objectstore.Join(f.staged, name)
-	}
-	return f.File(name)
-}
-
-// Replaces reports whether the run replaces finished files, which stay until it is whole.
-func (f *Folder) Replaces() bool { return f.staged != "" }
-
-// Unstage removes the staged files of a run that has failed.
-func (f *Folder) Unstage(ctx context.Context) error {
-	if err := f.store.RemoveAll(ctx, f.staged); err != nil {
-		return err
-	}
-	return f.store.RemoveEmpty(objectstore.Join(f.url, stagedFolder))
 }
 
 // claim writes the claim of a run.

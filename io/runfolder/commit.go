@@ -21,86 +21,76 @@ type pending struct {
 	committed bool // whether the file has its name
 }
 
-// commit writes the files of a run and then _SUCCESS, all or none. It replaces nothing before it
+// commit writes the files of a run and then _SUCCESS, all or none. rows are the Parquet files, which are there already. If
+// they were staged, the documents are staged too, and then they take the place of the earlier files.
+func (f *Folder) commit(ctx context.Context, files []File, rows []string) error {
+	files = append(slices.Clone(files), File{Name: SuccessName})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if f.staged == "" {
+		return f.replace(ctx, files, rows)
+	}
+	if err := f.stage(ctx, files, rows); err != nil {
+		return OutputError(err)
+	}
+	if done, err := f.exchange(ctx); done || err != nil {
+		return OutputError(err)
+	}
+	return f.replaceStaged(ctx, files, rows, rows)
+}
+
+// replace writes files, which end with _SUCCESS, next to rows. It replaces nothing before it
 // has written all files aside. The _SUCCESS of an earlier run is removed first, and the manifest
 // comes next: a folder with _SUCCESS always belongs to a single run, and each file in the folder is
 // listed at any time. Each write is conditional on the file that Open saw: if two runs write into
 // the same folder, the second to end fails.
-//
-// rows are the Parquet files. If they were staged, the folder of the staged files takes the place of the folder in a
-// single step, where the store can do that; otherwise they get their names after the manifest.
-func (f *Folder) commit(ctx context.Context, files []File, rows []string) error {
-	var all []*pending
-	defer func() {
-		for _, p := range all {
-			_ = p.Abort() // after Commit nothing is left to undo
-		}
-	}()
-	files = append(slices.Clone(files), File{Name: SuccessName})
-	written := make(map[string]bool)
-	for _, file := range files {
-		written[file.Name] = true
-	}
-	for _, name := range rows {
-		written[name] = true
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if done, err := f.exchange(ctx, files, rows); done || err != nil {
-		return OutputError(err)
-	}
+func (f *Folder) replace(ctx context.Context, files []File, rows []string) error {
 	all, err := f.writeAside(ctx, files)
+	defer abort(all)
 	if err != nil {
 		return OutputError(err)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := f.removeEarlier(ctx, written); err != nil {
+	if err := f.removeEarlier(ctx, written(files, rows)); err != nil {
 		return err
 	}
-	failed, err := f.publish(ctx, all, rows)
+	manifest, others, mark := f.parts(all)
+	failed, err := commitStages(manifest, others, mark)
 	if err == nil {
 		return nil
 	}
 	f.undo(context.WithoutCancel(ctx), all)
-	if errors.Is(err, fs.ErrExist) {
-		return f.overtaken(failed)
-	}
-	return OutputError(err)
+	return f.failure(failed, err)
 }
 
-// exchange completes the folder of staged files, and lets it take the place of the finished folder. done is false, and
-// the finished folder has not changed, if that cannot be done in a single step.
-func (f *Folder) exchange(ctx context.Context, files []File, rows []string) (done bool, err error) {
-	if f.staged == "" {
-		return false, nil
+// abort drops files that were written aside and do not have their names.
+func abort(all []*pending) {
+	for _, p := range all {
+		_ = p.Abort() // after Commit nothing is left to undo
 	}
-	own := map[string]string{LockName: "", SuccessName: ""}
-	for name := range f.listed {
-		own[name] = ""
+}
+
+// written returns the names of files and rows.
+func written(files []File, rows []string) map[string]bool {
+	names := make(map[string]bool)
+	for _, file := range files {
+		names[file.Name] = true
 	}
-	for name, o := range f.seen {
-		own[name] = o.Generation
+	for _, name := range rows {
+		names[name] = true
 	}
-	return f.store.Exchange(ctx, f.staged, f.url, objectstore.Exchange{Own: own, Kept: LockName, Fill: func() error {
-		for _, name := range rows {
-			if _, err := f.store.Stat(ctx, f.RowFile(name)); err != nil {
-				return err
-			}
-		}
-		for _, file := range files { // _SUCCESS is the last one
-			content := file.Content
-			if file.append != nil {
-				content = file.append(nil)
-			}
-			if err := f.store.Put(ctx, objectstore.Join(f.staged, file.Name), content, objectstore.WriteOptions{}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}})
+	return names
+}
+
+// failure returns the error of a file that was not written.
+func (f *Folder) failure(name string, err error) error {
+	if errors.Is(err, fs.ErrExist) {
+		return f.overtaken(name)
+	}
+	return OutputError(err)
 }
 
 // writeAside writes files aside, several at a time. It returns the files that it has created, even
@@ -136,25 +126,25 @@ func (f *Folder) writeAside(ctx context.Context, files []File) ([]*pending, erro
 	return slices.DeleteFunc(all, func(p *pending) bool { return p == nil }), parallel.First(faults)
 }
 
-// publish gives files their names: the manifest first, then staged rows, then all other files at the same time,
-// then the last file. It returns the name of the first file that failed.
-func (f *Folder) publish(ctx context.Context, all []*pending, rows []string) (failed string, err error) {
-	mark := all[len(all)-1]
-	var manifest, others []*pending
-	for _, p := range all[:len(all)-1] {
-		if p.name == f.kind.manifest() {
+// parts divides files into the manifest, _SUCCESS and all other documents.
+func (f *Folder) parts(all []*pending) (manifest, others, mark []*pending) {
+	for _, p := range all {
+		switch p.name {
+		case f.kind.manifest():
 			manifest = append(manifest, p)
-		} else {
+		case SuccessName:
+			mark = append(mark, p)
+		default:
 			others = append(others, p)
 		}
 	}
-	for i, stage := range [][]*pending{manifest, others, {mark}} {
-		if i == 1 && f.staged != "" {
-			f.placing = true
-			if failed, err = f.place(context.WithoutCancel(ctx), rows); err != nil { // the earlier files are gone: an interrupt waits
-				return failed, err
-			}
-		}
+	return manifest, others, mark
+}
+
+// commitStages gives files their names: the files of a stage at the same time, one stage after the other. It returns the
+// name of the first file that failed.
+func commitStages(stages ...[]*pending) (failed string, err error) {
+	for _, stage := range stages {
 		faults := make([]error, len(stage))
 		_ = parallel.AtOnce(len(stage), func(i int) error { // the errors are checked below
 			faults[i] = stage[i].Commit()
@@ -170,29 +160,10 @@ func (f *Folder) publish(ctx context.Context, all []*pending, rows []string) (fa
 	return "", nil
 }
 
-// Placing reports whether Write has begun to give staged files their names. They are the only whole files then.
-func (f *Folder) Placing() bool { return f.placing }
-
-// place gives staged files of rows their names. It returns the name of the first file that failed.
-func (f *Folder) place(ctx context.Context, rows []string) (failed string, err error) {
-	faults := make([]error, len(rows))
-	_ = parallel.AtOnce(len(rows), func(i int) error { // the errors are checked below
-		faults[i] = f.store.Move(ctx, f.RowFile(rows[i]), f.File(rows[i]), f.condition(rows[i]))
-		return nil
-	})
-	for i, err := range faults {
-		if err != nil {
-			return rows[i], err
-		}
-	}
-	_ = f.Unstage(ctx) // its folders, which hold no rows any more
-	return "", nil
-}
-
-// undo removes the files of an incomplete run. The manifest stays in three cases: if it replaces a
-// claim, if files of an earlier run stay that no other manifest lists, and if rows were staged: some may have their names.
+// undo removes the files of an incomplete run. The manifest stays in two cases: if it replaces a
+// claim, and if files of an earlier run stay that no other manifest lists.
 func (f *Folder) undo(ctx context.Context, all []*pending) {
-	stays := f.claimed || f.staged != "" || slices.ContainsFunc(all, func(p *pending) bool {
+	stays := f.claimed || slices.ContainsFunc(all, func(p *pending) bool {
 		_, seen := f.seen[p.name]
 		return !p.committed && seen
 	})

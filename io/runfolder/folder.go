@@ -22,6 +22,7 @@ type Folder struct {
 	store   *objectstore.Store
 	url     string
 	kind    Kind
+	further []string                      // see Open
 	seen    map[string]objectstore.Object // by name: existing files when the run began
 	earlier bool                          // whether an earlier run of this kind has left its manifest
 	old     bool                          // whether it was written by a version that called it manifest.json in every folder
@@ -37,7 +38,7 @@ type Folder struct {
 func Open(
 	ctx context.Context, s *objectstore.Store, url string, kind Kind, replace bool, further ...string,
 ) (*Folder, error) {
-	f := &Folder{store: s, url: url, kind: kind, seen: make(map[string]objectstore.Object)}
+	f := &Folder{store: s, url: url, kind: kind, further: further, seen: make(map[string]objectstore.Object)}
 	names := append(kind.ownNames(), further...)
 	if kind != Training {
 		names = append(names, ManifestName)

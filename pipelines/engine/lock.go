@@ -27,7 +27,6 @@ func (j *Driver) LockFolder(ctx context.Context, folder string) (*runfolder.Lock
 			err = usage.Errorf("--output: %v", sweepErr)
 		}
 	}
-	runfolder.SweepStaged(ctx, j.Files.Store, folder, dead.Run)
 	if err != nil {
 		l.Release(ctx)
 		return nil, nil, err

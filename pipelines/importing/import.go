@@ -119,7 +119,9 @@ func (im *importing) prepare(ctx context.Context) error {
 	if err := im.infer(ctx); err != nil {
 		return err
 	}
-	im.folder.SweepStaged(ctx)
+	if err := im.folder.Settle(ctx); err != nil {
+		return err
+	}
 	return im.folder.Begin(ctx, strings.ToLower(rand.Text()), time.Now(), im.parts())
 }
 
