@@ -54,7 +54,7 @@ func (fileDriver) exchange(from, to string, x Exchange) (done bool, err error) {
 	defer unlock()
 	info, err := os.Lstat(to)
 	below, outside := filepath.Rel(to, from)
-	if err != nil || outside != nil || !info.IsDir() || !x.allows(to, below) || !matched(from, info) {
+	if err != nil || outside != nil || !info.IsDir() || !x.allows(to, below) || !matched(from, to, info) {
 		return false, nil // see above
 	}
 	held, swept := holdTemporary(from)

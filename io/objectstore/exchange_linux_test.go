@@ -1,6 +1,7 @@
 package objectstore_test
 
 import (
+	"bytes"
 	"errors"
 	"maps"
 	"os"
@@ -8,10 +9,24 @@ import (
 	"slices"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// TestExchange: a folder takes the place of another one as a whole, with its permissions, or nothing changes: if the other
+const accessList = "system.posix_acl_access"
+
+// list is an access control list that lets the user 12345 read a folder: tag, permissions and ID of each entry.
+var list = []byte{
+	2, 0, 0, 0,
+	1, 0, 7, 0, 255, 255, 255, 255,
+	2, 0, 5, 0, 57, 48, 0, 0,
+	4, 0, 5, 0, 255, 255, 255, 255,
+	16, 0, 5, 0, 255, 255, 255, 255,
+	32, 0, 0, 0, 255, 255, 255, 255,
+}
+
+// TestExchange: a folder takes the place of another one as a whole, with its permissions and its access control list, or nothing changes: if the other
 // one has files of others, or changed ones, or is a link.
 func TestExchange(t *testing.T) {
 	s := objectstore.New()
@@ -19,7 +34,8 @@ func TestExchange(t *testing.T) {
 		change func(folder string) error
 		done   bool
 	}{
-		"own files": {change: func(folder string) error { return os.Chmod(folder, 0o751) }, done: true},
+		"own files":              {change: func(folder string) error { return os.Chmod(folder, 0o751) }, done: true},
+		"an access control list": {change: func(folder string) error { return unix.Setxattr(folder, accessList, list, 0) }, done: true},
 		"a file of others": {change: func(folder string) error {
 			return os.WriteFile(filepath.Join(folder, "notes.txt"), nil, 0o600)
 		}},
@@ -47,10 +63,16 @@ func TestExchange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.change(folder); err != nil {
+		err = c.change(folder)
+		if errors.Is(err, unix.ENOTSUP) { // a file system without lists
+			continue
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		before := files(t, folder)
+		was := make([]byte, len(list))
+		_, _ = unix.Getxattr(folder, accessList, was) // most folders have none
 		done, err := s.Exchange(t.Context(), filepath.Join(folder, "staged/1"), folder, objectstore.Exchange{
 			Own: map[string]string{"rows": seen.Generation, "lock": "", "below/rows": ""}, Kept: "lock",
 		})
@@ -63,8 +85,13 @@ func TestExchange(t *testing.T) {
 		case done && (len(after) != 2 || after["rows"] != before["staged/1/rows"] || after["lock"] != before["lock"]):
 			t.Errorf("%s: %v became %v", name, before, after)
 		}
+		now := make([]byte, len(list))
+		_, _ = unix.Getxattr(folder, accessList, now)
+		if !bytes.Equal(was, now) {
+			t.Errorf("%s: access control list %v became %v", name, was, now)
+		}
 		info, err := os.Stat(folder)
-		if err != nil || done && info.Mode().Perm() != 0o751 {
+		if err != nil || name == "own files" && info.Mode().Perm() != 0o751 {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
 		}
 		around, err := os.ReadDir(filepath.Dir(folder))

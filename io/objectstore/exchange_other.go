@@ -9,4 +9,4 @@ import (
 
 func exchangeFolders(_, _ string) error { return errors.ErrUnsupported }
 
-func matched(string, fs.FileInfo) bool { return false }
+func matched(_, _ string, _ fs.FileInfo) bool { return false }
