@@ -9,10 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
-	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // stagedFolder is the folder below a folder of rows that has the files of a run which replaces finished files. Each run
@@ -225,7 +223,7 @@ func (f *Folder) has(ctx context.Context, file File) (bool, error) {
 }
 
 // readStaged returns the documents of a staged run, the manifest first and _SUCCESS last, and the names of its rows; none if
-// the run was killed before all documents were there, or when it removed them.
+// they are not all there, as if the run was killed before or when it removed them, or if they cannot be its own.
 func (f *Folder) readStaged(ctx context.Context, there map[string]bool) (files []File, rows []string, err error) {
 	if !there[SuccessName] || !there[f.kind.manifest()] {
 		return nil, nil, nil
@@ -240,23 +238,21 @@ func (f *Folder) readStaged(ctx context.Context, there map[string]bool) (files [
 	}
 	var h head
 	if err := json.Unmarshal(files[0].Content, &h); err != nil || h.Format != f.kind.terms().format {
-		return nil, nil, usage.Errorf("--output: %s in %s is damaged: remove %s", f.kind.manifest(), f.staged, f.staged)
+		return nil, nil, nil //nolint:nilerr // see above
 	}
 	for _, name := range h.Files {
-		if d := f.kind.DocumentOf(name); d == nil || d.many != nil {
-			if err := naming.CheckBelow(name); err != nil {
-				return nil, nil, usage.Errorf("--output: %s in %s lists a file that no run writes: %v; remove %s",
-					f.kind.manifest(), f.staged, err, f.staged)
-			}
+		_, outside := f.store.Within(f.url, name)
+		switch document := f.kind.Reserves(name); {
+		case outside != nil || name == f.kind.manifest() || name == SuccessName || name == LockName || document && !there[name]:
+			return nil, nil, nil //nolint:nilerr // see above
+		case !document:
 			rows = append(rows, name)
-			continue
-		}
-		if !there[name] {
-			return nil, nil, nil
-		}
-		if err := read(name); err != nil {
-			return nil, nil, err
+		default:
+			if err := read(name); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
-	return append(files, File{Name: SuccessName}), rows, nil
+	slices.Sort(rows)
+	return append(files, File{Name: SuccessName}), slices.Compact(rows), nil
 }

@@ -237,3 +237,32 @@ func rowsIn(t *testing.T, s *objectstore.Store, url string) map[string]string {
 	}
 	return rows
 }
+
+// TestSettleDamaged: staged files that no run can have left in this way are removed, and nothing else changes.
+func TestSettleDamaged(t *testing.T) {
+	run := strings.Repeat("d", 26)
+	for name, manifest := range map[string]string{
+		"no JSON": "{", "another format": `{"format": "mine"}`, "outside": `{"format": "espalier/predictions", "files": ["../x.parquet"]}`,
+		"itself": `{"format": "espalier/predictions", "files": ["_manifest.json"]}`,
+		"lock":   `{"format": "espalier/predictions", "files": ["_LOCK"]}`,
+		"absent": `{"format": "espalier/predictions", "files": ["a.parquet", "new.parquet"]}`,
+	} {
+		s := objectstore.New()
+		url := folderOf(t, s, map[string]string{
+			"a.parquet": "a", "_SUCCESS": "", "_manifest.json": `{"format": "espalier/predictions", "version": 1, "files": ["a.parquet"]}`,
+			"_staged/" + run + "/_SUCCESS": "", "_staged/" + run + "/_manifest.json": manifest, "_staged/" + run + "/a.parquet": "b",
+			"_staged/notes.txt": "mine",
+		})
+		f, err := runfolder.Open(t.Context(), s, url, runfolder.Predictions, true)
+		if err == nil {
+			err = f.Settle(t.Context())
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		list, err := s.Below(t.Context(), url, -1)
+		if err != nil || len(list) != 4 || !maps.Equal(rowsIn(t, s, url), map[string]string{"a.parquet": "a"}) {
+			t.Errorf("%s: %v, %v", name, list, err)
+		}
+	}
+}
