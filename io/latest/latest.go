@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -38,6 +39,9 @@ const (
 	maxTree  = 1 << 30 // bytes
 	tries    = 5       // to read the file while another program replaces it
 )
+
+// digests matches the digest of a tree.
+var digests = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // Pointer is LATEST.json. It is replaced as a whole, so that its readers always find a complete run.
 type Pointer struct {
@@ -93,6 +97,9 @@ func read(ctx context.Context, s *objectstore.Store, url string) (*Pointer, erro
 	p := &Pointer{generation: seen.Generation}
 	if err := json.Unmarshal(b, p); err != nil || p.Format != format || p.Version != 1 {
 		return nil, fmt.Errorf("%s is no %s of Espalier: want format %q and version 1", url, Name, format)
+	}
+	if !digests.MatchString(p.Digest) {
+		return nil, fmt.Errorf("%s: tree_sha256 is %q: want the SHA-256 of the tree, 64 hexadecimal digits", url, p.Digest)
 	}
 	return p, nil
 }

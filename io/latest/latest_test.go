@@ -62,14 +62,18 @@ func TestPromote(t *testing.T) {
 
 // TestForeign: a file of another program is refused, and so is one that leads out of its folder.
 func TestForeign(t *testing.T) {
+	digest := tree.Digest([]byte("tree a"))
 	for _, content := range []string{
-		`{}`, `no JSON`, `{"format": "espalier/latest", "version": 2, "run": "a"}`,
-		`{"format": "espalier/latest", "version": 1, "run": "../a"}`,
-		`{"format": "espalier/latest", "version": 1, "run": "/a"}`,
-		`{"format": "espalier/latest", "version": 1, "run": "gs://b/a"}`,
-		`{"format": "espalier/latest", "version": 1, "run": ""}`,
+		`{}`, `no JSON`, `{"format": "espalier/latest", "version": 2, "run": "a", "tree_sha256": "` + digest + `"}`,
+		`{"format": "espalier/latest", "version": 1, "run": "../a", "tree_sha256": "` + digest + `"}`,
+		`{"format": "espalier/latest", "version": 1, "run": "/a", "tree_sha256": "` + digest + `"}`,
+		`{"format": "espalier/latest", "version": 1, "run": "gs://b/a", "tree_sha256": "` + digest + `"}`,
+		`{"format": "espalier/latest", "version": 1, "run": "", "tree_sha256": "` + digest + `"}`,
+		`{"format": "espalier/latest", "version": 1, "run": "a", "tree_sha256": "` + digest[1:] + `"}`,
+		`{"format": "espalier/latest", "version": 1, "run": "a"}`,
 	} {
 		s := objectstore.New()
+		put(t, s, "mem://f/a/tree.json", "tree a")
 		put(t, s, "mem://f/LATEST.json", content)
 		if _, err := latest.Resolve(t.Context(), s, "mem://f/LATEST.json"); err == nil {
 			t.Errorf("%s is taken", content)

@@ -494,12 +494,23 @@ def _checked(document: dict[str, Any]) -> Content:
 # JSON as Go reads it.
 
 
-def _parsed(encoded: bytes) -> dict[str, Any]:
-    """Returns the object of a document. Texts have U+FFFD for bytes that are no UTF-8, and for half a surrogate."""
+def value(encoded: bytes) -> Any:
+    """Returns the value of a document. Texts have U+FFFD for bytes that are no UTF-8, and for half a surrogate."""
     text = encoded.decode(errors=_UTF8)
     if "\\u" in text:
         text = _ESCAPE.sub(lambda match: "\\ufffd" if match["half"] else match[0], text)
-    document = _DECODER.decode(text)
+    return _DECODER.decode(text)
+
+
+def members(document: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Returns the members of an object, with names as Go compares them. Of a repeated name the last value counts."""
+    for name, member in document.pairs if isinstance(document, _Repeated) else document.items():
+        yield _small(name), member
+
+
+def _parsed(encoded: bytes) -> dict[str, Any]:
+    """Returns the object of a tree.json."""
+    document = value(encoded)
     if not isinstance(document, dict):
         raise ValueError(f'not a tree.json: {_spelled(document)}: want an object of format "espalier/tree"')
     if isinstance(document, _Repeated):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import files, leafmodel
+from . import files, leafmodel, pointer
 from .document import Document, decode
 from .frames import Columns, like
 from .inquiry import Inquiry
@@ -25,7 +25,10 @@ _MANY = 0.1  # the share of unseen values and of absent names that is warned of,
 
 def _object(uri: str) -> dict[str, Any]:
     """Reads a JSON object. Raises ValueError if the file is none."""
-    document = json.loads(files.read(uri))
+    try:
+        document = json.loads(files.read(uri))
+    except RecursionError as error:
+        raise ValueError(f"{uri}: lists or objects are nested too deeply") from error
     if not isinstance(document, dict):
         raise ValueError(f"{uri}: want a JSON object")
     return document
@@ -77,14 +80,11 @@ class Tree:
         digest = ""
         run = uri
         if name == LATEST:
-            latest = _object(uri)
-            if latest.get("format") != "espalier/latest" or latest.get("version") != 1:
-                raise ValueError(f'{uri}: want format "espalier/latest" and version 1')
-            below, listed = latest.get("run"), latest.get("tree_sha256")
-            if not isinstance(below, str) or not isinstance(listed, str) or not files.is_below(below):
-                raise ValueError(f"{uri}: the run {below!r}: want a relative path of plain parts, and tree_sha256")
+            try:
+                below, digest = pointer.read(files.read(uri))
+            except ValueError as error:
+                raise ValueError(f"{uri}: {error}") from error
             run = files.join(folder, below)
-            digest = listed
         files.read(files.join(run, "_SUCCESS"))  # is written last
         tree = cls.load(files.join(run, "tree.json"))
         if not digest:

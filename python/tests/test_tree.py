@@ -262,9 +262,16 @@ def test_from_run(tmp_path: pathlib.Path) -> None:
     (tmp_path / "monday" / "_SUCCESS").unlink()
     with pytest.raises(FileNotFoundError):
         Tree.from_run(str(tmp_path / "monday"))
-    latest.write_text("{}")
-    with pytest.raises(ValueError, match="espalier/latest"):
-        Tree.from_run(str(latest))
+    for damaged, message in (
+        *((text, "espalier/latest") for text in ("{}", "[]", json.dumps(pointer | {"version": 2}))),
+        (json.dumps(pointer | {"version": True}), "version"),
+        *((json.dumps(pointer | {"tree_sha256": digest}), "64 hex") for digest in ("", None, "0" * 63, "A" * 64)),
+        *((json.dumps(pointer | {"promoted": text}), "promoted") for text in ("today", "2026-02-30T00:00:00Z", 3)),
+        *((json.dumps(pointer | {"reason": "x" * 65536}), "at most"), ('{"run":' + "[" * 60000, "nested")),
+    ):
+        latest.write_text(damaged)
+        with pytest.raises(ValueError, match=message):
+            Tree.from_run(str(latest))
 
 
 def test_confidence() -> None:
