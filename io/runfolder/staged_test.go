@@ -145,7 +145,8 @@ func TestSettle(t *testing.T) {
 		"other name":     {replacement{before, []string{"a.parquet"}, true}, replacement{after, []string{"b.parquet"}, true}, false},
 		"several files": {
 			replacement{before, []string{"a.parquet", "day=1/b.parquet", "gone.parquet"}, true},
-			replacement{after, []string{"a.parquet", "day=1/b.parquet", "new.parquet"}, false}, false,
+			replacement{after, []string{"a.parquet", "day=1/b.parquet", "new.parquet"}, false},
+			false,
 		},
 	} {
 		unfinished := 0
