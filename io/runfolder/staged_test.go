@@ -143,6 +143,7 @@ func TestSettle(t *testing.T) {
 		"one file":       {replacement{before, []string{"a.parquet"}, true}, replacement{after, []string{"a.parquet"}, true}, true},
 		"other document": {replacement{before, []string{"a.parquet"}, false}, replacement{after, []string{"a.parquet"}, true}, false},
 		"other name":     {replacement{before, []string{"a.parquet"}, true}, replacement{after, []string{"b.parquet"}, true}, false},
+		"many files":     {replacement{before, runfolder.PartNames(40), true}, replacement{after, runfolder.PartNames(40), true}, false},
 		"several files": {
 			replacement{before, []string{"a.parquet", "day=1/b.parquet", "gone.parquet"}, true},
 			replacement{after, []string{"a.parquet", "day=1/b.parquet", "new.parquet"}, false},
