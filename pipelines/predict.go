@@ -361,9 +361,7 @@ func (p *prediction) undo(ctx context.Context) {
 	p.Files.Committing.Lock() // workers that are still running end first
 	defer p.Files.Committing.Unlock()
 	if p.output.Replaces() {
-		if !p.output.Placing() {
-			_ = p.output.Unstage(ctx) // the first error is more useful
-		}
+		p.output.Undo(ctx, nil)
 		return
 	}
 	left := false

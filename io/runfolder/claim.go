@@ -74,10 +74,13 @@ func (f *Folder) HoldsClaim(ctx context.Context) bool {
 	return err == nil && stat.Generation == f.seen[f.kind.manifest()].Generation
 }
 
-// Undo removes files that a failed run has written, and the run's claim.
+// Undo removes files that a failed run has written, and the run's claim. Staged files stay if Write has begun to give them
+// their names: they are the only whole files then.
 func (f *Folder) Undo(ctx context.Context, written []string) {
 	if f.Replaces() {
-		_ = f.Unstage(ctx) // the run's own error is more informative
+		if !f.placing {
+			_ = f.unstage(ctx) // the run's own error is more informative
+		}
 		return
 	}
 	if !f.HoldsClaim(ctx) { // another run has taken the folder over

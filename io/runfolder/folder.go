@@ -28,7 +28,7 @@ type Folder struct {
 	old     bool                          // whether it was written by a version that called it manifest.json in every folder
 	listed  map[string]bool               // files listed by the earlier run
 	claimed bool                          // whether this run has written its claim
-	placing bool                          // see Placing
+	placing bool                          // whether Write has begun to give staged files their names
 	staged  string                        // folder of the files of rows until the run is whole; empty: they have their names
 }
 

@@ -31,11 +31,8 @@ func (f *Folder) RowFile(name string) string {
 // Replaces reports whether the run replaces finished files, which stay until it is whole.
 func (f *Folder) Replaces() bool { return f.staged != "" }
 
-// Placing reports whether Write has begun to give staged files their names. They are the only whole files then.
-func (f *Folder) Placing() bool { return f.placing }
-
-// Unstage removes the staged files of a run that has failed.
-func (f *Folder) Unstage(ctx context.Context) error {
+// unstage removes the staged files of a run.
+func (f *Folder) unstage(ctx context.Context) error {
 	if err := f.store.RemoveAll(ctx, f.staged); err != nil {
 		return err
 	}
@@ -122,7 +119,7 @@ func (f *Folder) replaceStaged(ctx context.Context, files []File, rows, left []s
 	if failed, err := commitStages(others, mark); err != nil {
 		return f.failure(failed, err)
 	}
-	_ = f.Unstage(ctx) // Settle removes what stays
+	_ = f.unstage(ctx) // Settle removes what stays
 	return nil
 }
 
@@ -187,7 +184,7 @@ func (f *Folder) settle(ctx context.Context, staged string, there map[string]boo
 		return OutputError(err)
 	}
 	if files == nil {
-		_ = of.Unstage(ctx) // the next run takes another name
+		_ = of.unstage(ctx) // the next run takes another name
 		return nil
 	}
 	now, err := Open(ctx, f.store, f.url, f.kind, true, rows...)
@@ -202,7 +199,7 @@ func (f *Folder) settle(ctx context.Context, staged string, there map[string]boo
 	case err != nil:
 		return OutputError(err)
 	case done || lost || !now.earlier:
-		_ = now.Unstage(ctx) // see above
+		_ = now.unstage(ctx) // see above
 		return nil
 	case len(left) == len(rows):
 		if done, err := now.exchange(ctx); done || err != nil {

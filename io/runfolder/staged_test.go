@@ -102,9 +102,9 @@ type replacement struct {
 	scored bool // whether it has figures
 }
 
-func (r *replacement) write(t *testing.T, s *objectstore.Store, url string) error {
+func (r *replacement) write(t *testing.T, s *objectstore.Store, url string) (f *runfolder.Folder, err error) {
 	t.Helper()
-	f, err := runfolder.Open(t.Context(), s, url, runfolder.Predictions, true, r.rows...)
+	f, err = runfolder.Open(t.Context(), s, url, runfolder.Predictions, true, r.rows...)
 	if err == nil {
 		err = f.Settle(t.Context())
 	}
@@ -112,11 +112,11 @@ func (r *replacement) write(t *testing.T, s *objectstore.Store, url string) erro
 		err = f.Begin(t.Context(), r.id, time.Unix(0, 0), r.rows)
 	}
 	if err != nil {
-		return err
+		return f, err
 	}
 	for _, name := range r.rows {
 		if err := s.Put(t.Context(), f.RowFile(name), []byte(r.id), objectstore.WriteOptions{}); err != nil {
-			return err
+			return f, err
 		}
 	}
 	run := &runfolder.Run{Rows: r.rows, Predictions: &runfolder.PredictionsManifest{
@@ -126,7 +126,7 @@ func (r *replacement) write(t *testing.T, s *objectstore.Store, url string) erro
 		run.Metrics = &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1, Test: &metric.Metrics{}}
 	}
 	_, err = f.Write(t.Context(), run)
-	return err
+	return f, err
 }
 
 // replaced are two runs.
@@ -135,7 +135,7 @@ type replaced struct {
 	inPlace        bool // whether _SUCCESS is always there
 }
 
-// TestSettle kills runs that replace finished files at each change. With _SUCCESS, the rows are of one run, all of them; the
+// TestSettle kills runs that replace finished files at each change, or lets them fail there. With _SUCCESS, the rows are of one run, all of them; the
 // next run ends what the killed one has staged, and nothing stays but the files of one run.
 func TestSettle(t *testing.T) {
 	before, after := strings.Repeat("b", 26), strings.Repeat("c", 26)
@@ -157,15 +157,18 @@ func TestSettle(t *testing.T) {
 			d.left.Store(alive)
 			s.Register("dying", d)
 			url := fmt.Sprintf("%s%s-%d", dyingRoot, strings.ReplaceAll(name, " ", "-"), killed)
-			if err := c.earlier.write(t, s, url); err != nil {
+			if _, err := c.earlier.write(t, s, url); err != nil {
 				t.Fatal(err)
 			}
 			d.left.Store(killed)
-			err := c.later.write(t, s, url)
+			failed, err := c.later.write(t, s, url)
 			if err != nil && !strings.Contains(err.Error(), errKilled.Error()) {
 				t.Fatal(err)
 			}
 			d.left.Store(alive)
+			if err != nil && killed%2 == 0 { // not killed: an outage of the store
+				failed.Undo(t.Context(), nil)
+			}
 			if isThere(t, s, url+"/_SUCCESS") {
 				c.wants(t, s, url, killed)
 			} else {
