@@ -273,7 +273,7 @@ var errNodes = errors.New("nodes that make no tree")
 
 // ReadNodes reads n nodes, which AppendNodes wrote, of a tree over this many classes and features.
 func ReadNodes(r *wire.Reader, n, classes, features int) ([]Node, error) {
-	if n < 1 || n > len(r.Rest) {
+	if n < 1 || n > len(r.Rest) || classes < 1 || classes > maxClasses {
 		return nil, errNodes
 	}
 	nodes := make([]Node, n)

@@ -165,7 +165,7 @@ func (g *Growth) reopen(open []openJSON) ([]*Open, error) {
 	var opened []*Open
 	for i := range open {
 		j := &open[i]
-		if len(j.Trees) == 0 || len(j.Objects) != g.Classes || len(j.Weight) != g.Classes {
+		if len(j.Trees) == 0 || len(j.Objects) != g.Classes || len(j.Weight) != g.Classes || slices.Min(j.Objects) < 0 {
 			return nil, errGrowth
 		}
 		place := induce.Place{Depth: len(j.Path) - j.Presence, Path: induce.NewPath(j.Path)}

@@ -492,6 +492,8 @@ func TestGrowthErrors(t *testing.T) {
 		leaf + `"small":[{"trees":[0],"objects":[1],"weight":[1,2]}]}`,
 		leaf + `"small":[{"trees":[0],"objects":[1],"weight":[1]}]}`,
 		leaf + `"small":[{"trees":[],"objects":[1,1],"weight":[1,2]}]}`,
+		leaf + `"small":[{"trees":[0],"objects":[-1,1],"weight":[1,2]}]}`,
+		`{"classes":2147483650,"trees":["AQAAAAAAAA=="]}`, `{"classes":0,"trees":["AQAAAAAAAA=="]}`,
 	} {
 		if err := json.Unmarshal([]byte(text), new(bylevel.Growth)); err == nil {
 			t.Errorf("%s: no error", text)
