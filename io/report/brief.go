@@ -33,8 +33,8 @@ func (s said) say(format string, args ...any) said {
 // stress adds a figure to a sentence.
 func (s said) stress(figure string) said { return append(s, word{figure, true}) }
 
-// brief describes the tree in at most five sentences: how frequent the class of interest is, what the tree finds, misses
-// and raises, what it costs, how slices differ, and what it asks first.
+// brief describes the tree in at most six sentences: how frequent the class of interest is, what the tree finds, misses
+// and raises, what it costs, how slices differ, what it asks first, and which absent values nobody ordered.
 func (f *facts) brief() []said {
 	var list []said
 	switch {
@@ -49,7 +49,13 @@ func (f *facts) brief() []said {
 	if s := f.bySlice(); s != nil {
 		list = append(list, s)
 	}
-	return append(list, f.first())
+	list = append(list, f.first())
+	if f.Schema != nil {
+		if text := textview.Unordered(f.Run); text != "" {
+			list = append(list, said{}.say("%s; a row without the value counts as rows that have it would.", text))
+		}
+	}
+	return list
 }
 
 // tally holds the four kinds of rows that a decision about a class makes, as whole numbers whose sum is Of.
@@ -246,10 +252,17 @@ func (f *facts) spent() said {
 
 // total ends a sentence with the total of tests and errors, if errors have costs.
 func (f *facts) total(s said) said {
-	if total := textview.Total(f.Run); total != "" {
-		return s.say("; %s.", total)
+	total := textview.Total(f.Run)
+	if total == "" {
+		return s.say(".")
 	}
-	return s.say(".")
+	s = s.say("; %s.", total)
+	if classes := f.Tree.Label.Classes; len(classes) == 2 {
+		costs := f.Tree.Label.ErrorCosts
+		s = s.say(" Calling a row with %s %s costs %s, and calling a row with %s %s costs %s.", textview.Name(classes[0]),
+			textview.Name(classes[1]), f.cost(costs[0][1]), textview.Name(classes[1]), textview.Name(classes[0]), f.cost(costs[1][0]))
+	}
+	return s
 }
 
 // hasPrices reports whether features have prices.

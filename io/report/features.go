@@ -25,7 +25,7 @@ type pageFeature struct {
 	Numeric bool     `json:"numeric"`
 	Unit    string   `json:"unit,omitempty"`
 	Cuts    []string `json:"cuts,omitempty"` // the first and the last cut, for reading: the page has no value of a single row
-	Lost    bool     `json:"lost,omitempty"` // training rows lacked values
+	Lost    bool     `json:"lost,omitempty"` // training rows lacked values, and the tree says what becomes of them
 
 	// Codes and Names are the listed values of a categorical feature. Other is the code of values
 	// that training did not list, and Missing the code of no value. Some means that training has
@@ -43,7 +43,7 @@ func (t *tests) pageFeatures() []pageFeature {
 	room := maxAllValues
 	for i, f := range t.features {
 		list[i] = pageFeature{
-			Name: f.name, Numeric: f.Kind == dataset.Numeric, Unit: f.Unit.String(), Lost: f.Missing > 0,
+			Name: f.name, Numeric: f.Kind == dataset.Numeric, Unit: f.Unit.String(), Lost: f.Missing > 0 && !f.Unordered,
 		}
 		if f.Kind == dataset.Numeric {
 			if n := len(f.Cuts); n > 1 {

@@ -635,7 +635,7 @@ class Page {
       standing.replaceChildren("");
       return;
     }
-    const { node, tests, paid } = walk(this.data, tree, this.answers);
+    const { node, paid } = walk(this.data, tree, this.answers);
     if (this.answers.size > 0) this.light(node);
     this.tell(node);
     const test = tree.packed.test[node];
@@ -643,7 +643,7 @@ class Page {
     back.addEventListener("click", () => this.back(false));
     const again = element("button", { type: "button" }, "Start again");
     again.addEventListener("click", () => this.back(true));
-    const spent = `paid ${number(paid)}${this.unit()} for ${plural(tests, "question")}`;
+    const spent = `paid ${number(paid)}${this.unit()} for ${plural(answersOn(this.data, tree, node), "answer")}`;
     if (test < 0) {
       form.replaceChildren(element("p", {}, ...(this.answers.size > 0 ? [back, again] : [])));
       form.prepend(this.verdict(node));
@@ -764,9 +764,11 @@ class Page {
       const feature = this.data.features[this.data.tests[test][0]];
       const value = this.answers.get(this.data.tests[test][0]) ?? null;
       const far = apart(feature, value);
+      const so = conditions(this.data, test)[child - tree.first[way[k]]];
+      const known = value === null && so === `${feature.name} is missing`; // the condition says no more than the value
       return element("li", {}, `${feature.name} is ${this.local(spelled(feature, value))}`,
         ...(far ? [element("b", { class: "fault" }, `, far from the cuts of the tree (${this.local(cutsOf(feature))})`)] : []),
-        `, so ${signs(conditions(this.data, test)[child - tree.first[way[k]]])}: ` +
+        `${known ? "" : `, so ${signs(so)}`}: ` +
         `paid ${this.local(number(priceOf(this.data, tree, way[k])))}${this.unit()}`);
     });
     byId("answered")?.replaceChildren(...items);

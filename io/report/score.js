@@ -338,6 +338,18 @@ function walk(data, tree, values) {
 }
 
 /**
+ * The number of values that the tests on the way to a node ask for. Several tests may ask for the same value.
+ * @param {Data} data
+ * @param {Tree} tree
+ * @param {number} node
+ * @returns {number}
+ */
+function answersOn(data, tree, node) {
+  const tests = wayTo(tree, node).filter((at) => at !== node).map((at) => data.tests[tree.packed.test[at]]);
+  return new Set(tests.map((test) => test[0])).size;
+}
+
+/**
  * The value by which tests decide: the code of a missing category is null.
  * @param {Feature} feature
  * @param {Value} value

@@ -176,16 +176,21 @@ func (f *facts) choice() written {
 		written(plural(int64(f.Frontier.Grown), "tree")), written(within), written(why(f.Frontier, chosen)))
 }
 
+// unit returns the unit of costs after a blank; empty if the tree names none.
+func (f *facts) unit() written {
+	if u := f.Tree.Algorithm.CostUnit; u != "" {
+		return f.say(" %s", u)
+	}
+	return ""
+}
+
 // describeUse describes what a prediction requires.
 func (f *facts) describeUse() {
 	var tested []string
 	for _, in := range f.Tree.Scorer().Features() {
 		tested = append(tested, in.Name)
 	}
-	unit := written("")
-	if u := f.Tree.Algorithm.CostUnit; u != "" {
-		unit = f.say(" %s", u)
-	}
+	unit := f.unit()
 	c := &f.Tree.Complexity
 	l := &f.Tree.Label
 	expected := c.ExpectedCost

@@ -74,17 +74,18 @@ func (o *Overview) Choice() []string {
 	if text := About(o.Run.Tree); text != "" {
 		list = append(list, text)
 	}
-	if text := o.unordered(); text != "" {
-		list = append(list, text)
+	if text := Unordered(o.Run); text != "" {
+		list = append(list, text+" (--absent, espalier help unordered).")
 	}
 	return list
 }
 
-// unordered names the features that the tree tests and whose absent values nobody ordered; empty without such features.
-func (o *Overview) unordered() string {
+// Unordered is a sentence without a full stop on the features that the tree of a run tests and whose absent values nobody
+// ordered; empty without such features.
+func Unordered(r *runfolder.Run) string {
 	const listed = 5
-	list := o.Run.Schema.Features()
-	t := o.Run.Tree
+	list := r.Schema.Features()
+	t := r.Tree
 	rows := max(1, t.Training.Rows)
 	tested := make(map[string]bool)
 	for i := range t.Nodes {
@@ -112,7 +113,7 @@ func (o *Overview) unordered() string {
 		}
 	}
 	return fmt.Sprintf("Not ordered where absent: %s of the training rows%s; no test asks whether a value is absent, and each row that a "+
-		"test reaches pays for it (--absent, espalier help unordered).", naming.First(names, listed), why)
+		"test reaches pays for it", naming.First(names, listed), why)
 }
 
 // Quality describes in sentences how good the tree is, and what it costs.

@@ -32,7 +32,7 @@ func Picture(v *View) *drawing.Tree {
 		d.Nodes = append(d.Nodes, drawing.Node{
 			ID: node, Edge: edge, Label: p.verdict(node) + rangeOf(t, ranges[node]), Folded: p.leftOut(node), Leaf: n.Leaf(), Lit: lit[node],
 			Share: p.share(node), Group: n.Class, Strength: strength,
-			Detail: fmt.Sprintf("%s rows (%s)%s", count(n.Rows, false), Percent(p.share(node)), paid),
+			Detail: p.counted(count(n.Rows, false)+" rows", node) + paid,
 			Tip:    fmt.Sprintf("node %d: %s\n%s%s, %s", node, tip, p.rows(node), paid, probabilities(v, node)),
 		})
 	}

@@ -62,7 +62,7 @@ func Rules(w io.Writer, v *View) error {
 
 // rows describes the training rows at a node.
 func (p *part) rows(node int) string {
-	text := fmt.Sprintf("%s (%s)", plural(p.Tree.Nodes[node].Rows, "row"), Percent(p.share(node)))
+	text := p.counted(plural(p.Tree.Nodes[node].Rows, "row"), node)
 	if of := p.ofClass(node); of != "" {
 		class := "of this class"
 		if d := p.Tree.Label.Decision; d != nil {

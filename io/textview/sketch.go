@@ -263,7 +263,7 @@ func (d *sketch) node(id int, branches []branch, condition string, shorter ...st
 		p = strings.ReplaceAll(d.spelled(n.Probabilities[k]), " ", "")
 	}
 	d.lines = append(d.lines, line{
-		branches: branches, condition: condition, shorter: shorter, rows: count(n.Rows, d.short()), ofClass: d.ofClass(id), p: p, share: Percent(d.share(id)),
+		branches: branches, condition: condition, shorter: shorter, rows: count(n.Rows, d.short()), ofClass: d.ofClass(id), p: p, share: d.percent(id),
 		paid: number(d.costs[id]), node: strconv.Itoa(id), leaves: strings.TrimSuffix(d.leftOut(id), " leaves"), model: rangeOf(d.Tree, d.ranges[id]),
 		class: mark + class, leaf: n.Leaf(), index: n.Class,
 	})

@@ -58,9 +58,9 @@ func (f *facts) totalOn(m *metric.Metrics, total float64, on string) written {
 	var texts []string
 	for k, cost := range untested {
 		if k == least || len(untested) == 2 {
-			texts = append(texts, string(f.say("calling every row %s costs %v", m.PerClass[k].Class, written(figureOf(cost)))))
+			texts = append(texts, string(f.say("calling every row %s costs %v%s", m.PerClass[k].Class, written(figureOf(cost)), f.unit())))
 		}
 	}
-	return f.say("tests and errors together cost %v per row on %v; without tests, %v", written(figureOf(total)), written(on),
+	return f.say("tests and errors together cost %v%s per row on %v; without tests, %v", written(figureOf(total)), f.unit(), written(on),
 		written(strings.Join(texts, ", ")))
 }

@@ -132,6 +132,23 @@ func (p *part) share(node int) float64 {
 	return float64(p.Tree.Nodes[node].Weight) / float64(total)
 }
 
+// percent returns the share in percent; empty for the training rows below a presence test that lack the value. They were
+// not asked for it, and no row is where they are once its tests are done.
+func (p *part) percent(node int) string {
+	if p.share(node) == 0 && p.Tree.Nodes[node].Rows > 0 {
+		return ""
+	}
+	return Percent(p.share(node))
+}
+
+// counted returns the rows at a node, in the given words, with their share in brackets.
+func (p *part) counted(rows string, node int) string {
+	if share := p.percent(node); share != "" {
+		return rows + " (" + share + ")"
+	}
+	return rows
+}
+
 // verdict returns the class of a node and a probability.
 func (p *part) verdict(node int) string {
 	n := &p.Tree.Nodes[node]
