@@ -67,8 +67,15 @@ func TestUnordered(t *testing.T) {
 			t.Errorf("%s: values are unordered", run)
 		}
 	}
-	if o := espalier(t, "show", at("auto")); strings.Contains(o.stdout, "or missing") {
-		t.Errorf("rows without the value pass a test:\n%s", o.stdout)
+	o = espalier(t, "show", at("auto"))
+	o.wants(t, 0)
+	if strings.Contains(o.stdout, "or missing") || strings.Contains(o.stdout, " 0.0%") {
+		t.Errorf("rows without the value pass a test, or are a share of the rows that do:\n%s", o.stdout)
+	}
+	espalier(t, "report", at("auto"), "--output", at("page.html")).wants(t, 0)
+	page, err := os.ReadFile(at("page.html"))
+	if err != nil || !strings.Contains(string(page), "Not ordered where absent: lab (") {
+		t.Errorf("the page does not say that lab was not ordered (%v)", err)
 	}
 	cannot := ask(t, "\n", at("auto"), "--json")
 	cannot.wants(t, 0)

@@ -69,6 +69,7 @@ test("a presence test is no question: its price is that of the question below, a
   assert.equal(tree.packed.test[lacking.node], -1);
   assert.deepEqual([lacking.tests, lacking.paid], [0, 0]);
   assert.deepEqual([1, 2, 3].map((value) => [end(value).tests, end(value).paid]).sort(), [[1, 30], [2, 30], [2, 30]]);
+  for (const value of [null, 1, 2, 3]) assert.equal(script.answersOn(data, tree, end(value).node), 1); // of up to three tests
 });
 
 test("models and boosters are among the cases", () => {
