@@ -77,6 +77,30 @@ func (l *Label) Shown(n *Node) int {
 // Thresholded reports whether a threshold on the probability of a class decides.
 func (l *Label) Thresholded() bool { return l.Decision != nil && l.Decision.Threshold > 0 }
 
+// DecidesFrom returns the probability of a class from which on the class is predicted: the threshold or, of two classes, the
+// probability at which the errors of both predictions cost the same. It is 0 if no such probability decides.
+func (l *Label) DecidesFrom(class int) float64 {
+	if l.Thresholded() {
+		if class != l.Positive() {
+			return 0
+		}
+		return l.Decision.Threshold
+	}
+	if len(l.Classes) != 2 {
+		return 0
+	}
+	if l.ErrorCosts == nil {
+		return 0.5
+	}
+	other := 1 - class
+	alarm := l.ErrorCosts[other][class] - l.ErrorCosts[other][other]
+	miss := l.ErrorCosts[class][other] - l.ErrorCosts[class][class]
+	if !(alarm > 0) || !(miss > 0) { // one of the predictions is never dearer
+		return 0
+	}
+	return alarm / (alarm + miss)
+}
+
 // WithDecision returns the tree with another decision rule, which must fit its classes; nil: none. The trees share all
 // but the classes of the nodes.
 func (t *Tree) WithDecision(d *Decision) *Tree {

@@ -78,6 +78,33 @@ func TestThreshold(t *testing.T) {
 	}
 }
 
+// TestDecidesFrom: of two classes, a class is predicted from the probability that DecidesFrom returns, and not below it.
+func TestDecidesFrom(t *testing.T) {
+	classes := []string{"ill", "well"}
+	for _, l := range []tree.Label{
+		{Classes: classes},
+		{Classes: classes, ErrorCosts: [][]float64{{0, 100}, {1, 0}}},
+		{Classes: classes, ErrorCosts: [][]float64{{2, 9}, {4, 1}}},
+		{Classes: classes, Decision: &tree.Decision{Positive: "ill", Threshold: 0.3}},
+	} {
+		from := l.DecidesFrom(0)
+		for _, p := range []float64{from - 1e-6, from + 1e-6} {
+			if got := l.Decide([]float64{p, 1 - p}) == 0; got != (p > from) {
+				t.Errorf("%+v: ill with probability %v is predicted: %t; DecidesFrom is %v", l, p, got, from)
+			}
+		}
+	}
+	for _, l := range []tree.Label{
+		{Classes: []string{"a", "b", "c"}},
+		{Classes: classes, ErrorCosts: [][]float64{{0, 0}, {1, 0}}},
+		{Classes: classes, Decision: &tree.Decision{Positive: "well", Threshold: 0.3}},
+	} {
+		if from := l.DecidesFrom(0); from != 0 {
+			t.Errorf("%+v: DecidesFrom is %v, want none", l, from)
+		}
+	}
+}
+
 // TestWithDecision: a tree with another decision rule predicts by it, survives its encoding, and leaves the tree as it is.
 func TestWithDecision(t *testing.T) {
 	tr := smallTree()

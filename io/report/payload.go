@@ -140,11 +140,8 @@ func newDecisions(t *tree.Tree, m *metric.Metrics) *decisions {
 		return nil
 	}
 	own := -1
-	switch l := &t.Label; {
-	case l.Thresholded():
-		points, own = textview.WithOwn(points, c, l.Decision.Threshold)
-	case len(l.Classes) == 2 && l.ErrorCosts == nil: // the more probable class
-		points, own = textview.WithOwn(points, c, 0.5)
+	if from := t.Label.DecidesFrom(slices.Index(t.Label.Classes, c.Class)); from > 0 {
+		points, own = textview.WithOwn(points, c, from)
 	}
 	d := &decisions{Of: scaleOf(*c.Prevalence, m.Rows), Own: -1}
 	off := math.Inf(1)

@@ -23,8 +23,8 @@ func OperatingTable(t *tree.Tree, m *metric.Metrics, part string, brief bool) (t
 		points = metric.Outlined(points[:len(points)-1], .5, .8, .9, .95, .99)
 	}
 	own := -1
-	if t.Label.Thresholded() {
-		points, own = WithOwn(points, c, t.Label.Decision.Threshold)
+	if from := t.Label.DecidesFrom(slices.Index(t.Label.Classes, c.Class)); from > 0 {
+		points, own = WithOwn(points, c, from)
 	}
 	table = NewTable(Column{Head: "threshold"}, Column{Head: "sensitivity"}, Column{Head: "specificity"}, Column{Head: "PPV"},
 		Column{Head: "NPV", Rank: 1}, Column{Head: "found"}, Column{Head: "missed"}, Column{Head: "false alarms"}, Column{Left: true})
@@ -119,9 +119,11 @@ func WithOwn(points []metric.OperatingPoint, c *metric.Class, threshold float64)
 	if own < 0 {
 		own = len(points)
 	}
-	if own < len(points) && SameShares(points[own].Sensitivity.Value, points[own].Specificity.Value, p.Sensitivity.Value, p.Specificity.Value) {
-		points[own] = *p
-		return points, own
+	for at := max(0, own-1); at <= own && at < len(points); at++ {
+		if SameShares(points[at].Sensitivity.Value, points[at].Specificity.Value, p.Sensitivity.Value, p.Specificity.Value) {
+			points[at] = *p
+			return points, at
+		}
 	}
 	return slices.Insert(points, own, *p), own
 }
