@@ -81,6 +81,8 @@ func (s *Spec) bind() error {
 		s.checkAreFeatures("Monotone", slices.Sorted(maps.Keys(c.Monotone)), names),
 		s.checkAreFeatures("Ordered", slices.Sorted(maps.Keys(c.Ordered)), names),
 		s.checkAreFeatures("Cuts", slices.Sorted(maps.Keys(c.Cuts)), names))
+	chosen := c.Selection()
+	faults = append(faults, chosen.Limits.CheckUnits(c.FurtherUnits()))
 	priced := c.Features()
 	for _, list := range slices.Sorted(maps.Keys(priced)) {
 		faults = append(faults, s.checkAreFeatures(list, priced[list], names))
@@ -208,7 +210,8 @@ func (s *Spec) weighs() bool { return s.Settings.Weighs() }
 // members returns the trees of the grid, without their bins.
 func (s *Spec) members() []grid.Member {
 	c := &s.Settings
-	return c.WithPricing(c.Members(false), c.Select, s.names())
+	chosen := c.Selection()
+	return c.WithPricing(c.Members(false), &chosen.Query, s.names())
 }
 
 // checkSplit finds the column that decides on a row's part.
