@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // MostFurther is the greatest number of further currencies, beside the currency of Feature.Cost.
@@ -51,6 +54,20 @@ func AmountsOf(amounts map[string]float64, units []string) (a Amounts) {
 		a[i] = amounts[unit]
 	}
 	return a
+}
+
+// mostOfUnit is the greatest number of characters in the name of a further currency.
+const mostOfUnit = 40
+
+// CheckUnit returns an error if a text is not the name of a further currency: letters, digits, blanks inside, - and _.
+func CheckUnit(unit string) error {
+	other := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !strings.ContainsRune(" -_", r)
+	}
+	if n := utf8.RuneCountInString(unit); n < 1 || n > mostOfUnit || strings.ContainsFunc(unit, other) || strings.Trim(unit, " ") != unit {
+		return fmt.Errorf("the currency %q: want 1 to %d letters, digits, blanks, - or _", unit, mostOfUnit)
+	}
+	return nil
 }
 
 // FurtherUnits returns the names of the currencies in which the features have further prices, in the order of their bytes.
@@ -110,8 +127,13 @@ func (c *FurtherCosts) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &list); err != nil {
 		return err
 	}
-	if len(list) > MostFurther || slices.ContainsFunc(list, func(one FurtherCost) bool { return one.Unit == "" }) {
-		return fmt.Errorf("%d further costs: want at most %d, each with a unit", len(list), MostFurther)
+	if len(list) > MostFurther {
+		return fmt.Errorf("%d further costs: want at most %d", len(list), MostFurther)
+	}
+	for _, one := range list {
+		if err := CheckUnit(one.Unit); err != nil {
+			return err
+		}
 	}
 	*c = FurtherCosts{}
 	copy(c[:], list)

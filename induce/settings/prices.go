@@ -309,8 +309,11 @@ func (p *Prices) furtherFaults(name Namer, check func(what string, cost float64)
 			name("value_costs")))
 	}
 	for _, unit := range units {
-		if unit == "" || unit == p.CostUnit {
-			faults = append(faults, fmt.Errorf("%s: the currency %q: want a name, other than the %s", name("further"), unit,
+		if err := dataset.CheckUnit(unit); err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", name("further"), err))
+		}
+		if unit == p.CostUnit {
+			faults = append(faults, fmt.Errorf("%s: the currency %q: want another name than the %s", name("further"), unit,
 				name("cost_unit")))
 		}
 		for _, feature := range slices.Sorted(maps.Keys(p.Further[unit])) {

@@ -170,7 +170,7 @@ func TestApplyFurther(t *testing.T) {
 	s.MaxFurther = map[string]float64{"minutes": -1, "a": 1, "b": 1, "c": 1, "d": 1}
 	faults := errors.Join(s.Faults(settings.FieldName)...).Error()
 	for _, want := range []string{
-		`Further: the currency "visits": want a name, other than the CostUnit`, "Further and ValueCosts do not go together",
+		`Further: the currency "visits": want another name than the CostUnit`, "Further and ValueCosts do not go together",
 		`the group "lab" has a cost in "staff", no feature has`, `the cost of "lab" in staff -1: want 0`, "MaxCost -1: want a number from 0",
 		`limits in ["a" "b" "c" "d"]: want at most 3 further currencies`,
 	} {

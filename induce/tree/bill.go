@@ -267,12 +267,17 @@ func checkFurther(f, first *dataset.Feature) error {
 		return fmt.Errorf("feature %q: further_costs in %q: want the currencies of all features, at most %d", f.Name,
 			slices.Sorted(maps.Keys(f.FurtherCosts)), dataset.MostFurther)
 	}
+	for _, unit := range units {
+		if err := dataset.CheckUnit(unit); err != nil {
+			return fmt.Errorf("feature %q: %w", f.Name, err)
+		}
+	}
 	if f.Group == "" && len(f.GroupFurther) > 0 {
 		return fmt.Errorf("feature %q: group_further_costs %v: want a group", f.Name, f.GroupFurther)
 	}
 	for _, amounts := range []map[string]float64{f.FurtherCosts, f.GroupFurther} {
 		for unit, cost := range amounts {
-			if _, known := f.FurtherCosts[unit]; !known || unit == "" || !(cost >= 0 && cost <= maxCost) {
+			if _, known := f.FurtherCosts[unit]; !known || !(cost >= 0 && cost <= maxCost) {
 				return fmt.Errorf("feature %q: further cost %v in %q: want a number from 0 to %v, in a currency of further_costs",
 					f.Name, cost, unit, maxCost)
 			}

@@ -175,6 +175,9 @@ func (p *promotion) choose() (err error) {
 	default:
 		s.Merit = s.Criterion(len(p.grown.Label.Classes))
 	}
+	if err := s.Limits.CheckUnits(dataset.FurtherUnits(p.features)); err != nil {
+		return usage.Errorf("%v", err)
+	}
 	if err := p.priceListed(); err != nil {
 		return err
 	}
