@@ -255,8 +255,7 @@ func (c *Train) costSettings() []setting.Setting {
 		{
 			Name: "costs", Value: setting.Table(setting.Text(&c.CostsFile), c.Prices.Tables()),
 			Help: "CSV of test costs: " + strings.Join(settings.CostHeaders(), " or ") + "; a group is paid once on a path, " +
-				"other features cost 1; up to 3 more columns, such as minutes (and group_minutes), are prices in further currencies, for limits such as " +
-				"--max_cost minutes=30",
+				"other features cost 1; more columns are further currencies",
 		},
 		{
 			Name: "repeat_cost", Value: oneOfTwo(&c.FreeRepeats, repeatFull, tree.RepeatFree),
@@ -396,11 +395,11 @@ func (c *Train) choiceSettings() []setting.Setting {
 		},
 		{
 			Name: "max_expected_cost", Value: limits(&c.MaxExpectedCost, &c.MaxExpectedFurther, "max_expected_cost"),
-			Help: "budget: the best tree of at most this expected cost; minutes=12: the same in a further currency of --costs; 0: any",
+			Help: "budget: the best tree of at most this expected cost, or minutes=9; 0: any",
 		},
 		{
 			Name: "max_cost", Value: limits(&c.MaxCost, &c.MaxFurther, "max_cost"),
-			Help: "budget of the most expensive path; minutes=30: the same in a further currency of --costs; 0: any",
+			Help: "budget of any path, or minutes=30; 0: any",
 		},
 		{
 			Name: "max_tests", Value: whole(&c.MaxTests, "max_tests"),
