@@ -65,8 +65,8 @@ func TestFaults(t *testing.T) {
 		"Confidence 0.2: want a number from 0.5": func(s *settings.Settings) {
 			s.MinSensitivity, s.Confidence = settings.LeastShare{Class: "a", Share: .9}, .2
 		},
-		"LeafModel auto: a threshold is chosen for trees without models": func(s *settings.Settings) {
-			s.MinSpecificity, s.LeafModel = settings.LeastShare{Class: "a", Share: .9}, selection.Auto
+		"LeafModel auto: where leaves have models, a threshold keeps": func(s *settings.Settings) {
+			s.MinPrecision, s.LeafModel = settings.LeastShare{Class: "a", Share: .9}, selection.Auto
 		},
 		"MinPrecision: a threshold is chosen on validation rows, and Split 80/0/20 has none": func(s *settings.Settings) {
 			s.MinPrecision, s.Split = settings.LeastShare{Class: "a", Share: .9}, dataset.Shares{80, 0, 20}

@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/rowtype"
+	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/settings"
 )
 
@@ -83,6 +84,9 @@ func (s *Spec) bind() error {
 		s.checkAreFeatures("Cuts", slices.Sorted(maps.Keys(c.Cuts)), names))
 	chosen := c.Selection()
 	faults = append(faults, chosen.Limits.CheckUnits(c.FurtherUnits()))
+	if chosen.Demand != nil && c.LeafModel != selection.None {
+		faults = append(faults, fmt.Errorf("the LeafModel %s: tallies of rows have no values to score for a demand: choose none", c.LeafModel))
+	}
 	priced := c.Features()
 	for _, list := range slices.Sorted(maps.Keys(priced)) {
 		faults = append(faults, s.checkAreFeatures(list, priced[list], names))

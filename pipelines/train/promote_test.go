@@ -19,7 +19,9 @@ import (
 	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -696,5 +698,37 @@ func TestPromoteByDemandOfGroups(t *testing.T) {
 	if _, err := promoted(t, plain.Output, -1, demand, func(c *config.Promote) { c.WithoutRows = true }); err == nil ||
 		!strings.Contains(err.Error(), "leave out --without_rows") {
 		t.Errorf("without rows: %v", err)
+	}
+}
+
+// TestDemandOfModels: a threshold on the probabilities of leaf models keeps a demand on the validation rows, and changes
+// nothing else of the tree. Two demands, of which only some trees keep both, are refused.
+func TestDemandOfModels(t *testing.T) {
+	plain := config.DefaultTrain()
+	plain.Input = []string{newRows(3000).write(t, ascending(3000), 2, parquetio.WriteOptions{})}
+	plain.Label, plain.Ignore, plain.Split = "class", []string{"id"}, dataset.Shares{50, 40, 10}
+	plain.Algorithm, plain.Lambda, plain.Theta = []split.Algorithm{split.C45}, []float64{10}, []float64{0.005}
+	plain.Certificate = false
+	plain.LeafModel = selection.Linear
+	plain.Output = filepath.Join(t.TempDir(), "plain")
+	before := trained(t, plain)
+	c := plain
+	c.MinSensitivity = settings.LeastShare{Class: "high", Share: .8}
+	c.Output = filepath.Join(t.TempDir(), "demanded")
+	after := trained(t, c)
+	at := slices.Index(after.Tree.Label.Classes, "high")
+	d := after.Tree.Label.Decision
+	if d == nil || d.Positive != "high" || d.Threshold <= 0 || !after.Tree.Modelled() || after.Tree.CountLeaves() != before.Tree.CountLeaves() {
+		t.Fatalf("decision %+v, models %v", d, after.Tree.Modelled())
+	}
+	then := before.Metrics.Validation.PerClass[at].OperatingPoints()
+	now := after.Metrics.Validation.PerClass[at]
+	point := slices.IndexFunc(then, func(p metric.OperatingPoint) bool { return p.Threshold == d.Threshold })
+	if point < 0 || then[point].Sensitivity.Value != *now.Recall || *now.Recall < .8 {
+		t.Errorf("threshold %v has a sensitivity of %v: want that of the operating point, above .8", d.Threshold, *now.Recall)
+	}
+	c.MinSpecificity = settings.LeastShare{Class: "high", Share: .8}
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "keeps a sensitivity or a specificity alone") {
+		t.Errorf("two demands: %v", err)
 	}
 }
