@@ -162,7 +162,7 @@ func costHeaders(b []byte) []string {
 	units := 0
 	for i, column := range header[at:] {
 		unit, group := strings.CutPrefix(column, ofGroups)
-		if dataset.CheckUnit(column) != nil || slices.Contains(header[:at+i], column) || column == "value" ||
+		if dataset.CheckUnit(column) != nil || slices.Contains(header[:at+i], column) || column == "value" || column == "group" ||
 			group && (at < 4 || !slices.Contains(header[at:], unit)) {
 			return list
 		}

@@ -87,7 +87,7 @@ func TestFurtherColumns(t *testing.T) {
 	for _, header := range []string{
 		"feature,cost,", "feature,cost, minutes", "feature,cost,minutes,minutes", "feature,cost,group_minutes", "feature,cost,minutes,group_minutes",
 		"feature,value,cost,minutes", "feature,cost,value", "feature,cost,group,group_cost,group_minutes", "feature,minutes",
-		"feature,cost,a,b,c,d",
+		"feature,cost,a,b,c,d", "feature,cost,group",
 	} {
 		url := costsFile(t, header+"\n")
 		_, err := tables.ReadCosts(t.Context(), source.Process, &config.Train{Tables: config.Tables{CostsFile: url}}, columns())
