@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -32,27 +33,68 @@ type Params struct {
 	PathCost float64
 	// PathTests is the greatest number of tests on a path that cost something; 0: unlimited. Beyond it only features with a
 	// free test are tested.
-	PathTests int           `json:",omitempty"`
-	Selected  split.CodeSet `json:",omitempty"` // the only features that are tested; empty: all
-	Once      bool          `json:",omitempty"` // whether a feature is tested once on a path
+	PathTests int `json:",omitempty"`
+	// PathFurther are the greatest billed costs of a path in further currencies; 0: unlimited. They hold as PathCost does.
+	PathFurther dataset.Amounts `json:",omitzero"`
+	Selected    split.CodeSet   `json:",omitempty"` // the only features that are tested; empty: all
+	Once        bool            `json:",omitempty"` // whether a feature is tested once on a path
 	// Losses make the tree grow by the total cost of tests and errors, see package policy; empty: by the score of the
 	// algorithm.
 	Losses    Losses  `json:",omitempty"`
 	RowWeight float64 // weight of an average row, times the design effect of the weights; 0: 1
 }
 
+// Limited reports whether what a path may cost is limited.
+func (p *Params) Limited() bool {
+	return p.PathCost > 0 || p.PathTests > 0 || p.PathFurther != dataset.Amounts{}
+}
+
 // MostCost returns the greatest cost of a path, with the rounding errors of sums that reach PathCost.
-func (p *Params) MostCost() float64 {
-	if p.PathCost == 0 {
+func (p *Params) MostCost() float64 { return most(p.PathCost) }
+
+// most returns a limit with the rounding errors of sums that reach it. The limit 0 is none.
+func most(limit float64) float64 {
+	if limit == 0 {
 		return math.Inf(1)
 	}
 	const slack = 1e-12
-	return float64(p.PathCost * (1 + slack))
+	return float64(limit * (1 + slack))
 }
 
-// Allow reports whether a test that costs due may follow the tests of a path that cost spent, by a number of paid tests.
-func (p *Params) Allow(due, spent float64, paid int) bool {
-	return spent+due <= p.MostCost() && (due == 0 || p.PathTests == 0 || paid < p.PathTests)
+// Allow reports whether a test may follow the tests of a path, given what they cost.
+func (p *Params) Allow(due Due, spent *Bill) bool {
+	return spent.Cost+due.Cost <= p.MostCost() && (due.Cost == 0 || p.PathTests == 0 || spent.Tests < p.PathTests) &&
+		spent.Keeps(p.PathFurther, due.Further)
+}
+
+// Due is what a test costs at a node.
+type Due struct {
+	Cost    float64
+	Further dataset.Amounts // in further currencies
+}
+
+// Bill is what the tests of a path cost.
+type Bill struct {
+	Due
+	Tests int // tests whose Cost is above 0
+}
+
+// Keeps reports whether the bill keeps limits in further currencies after a test that costs due.
+func (b *Bill) Keeps(limits, due dataset.Amounts) bool {
+	for i, limit := range limits {
+		if b.Further[i]+due[i] > most(limit) {
+			return false
+		}
+	}
+	return true
+}
+
+// Add adds what a test costs.
+func (b *Bill) Add(due Due) {
+	b.Further = b.Further.Plus(due.Further)
+	if b.Cost += due.Cost; due.Cost > 0 {
+		b.Tests++
+	}
 }
 
 // Criterion returns the scoring rule of a training in which all objects together weigh total.

@@ -94,8 +94,8 @@ func (p *Path) paid(feature int, columns []split.Column) split.Paid {
 	return paid
 }
 
-// Spent returns the billed cost of the tests on the path, and how many of them cost something.
-func (p *Path) Spent(columns []split.Column) (spent float64, paid int) {
+// Spent returns what the tests on the path cost.
+func (p *Path) Spent(columns []split.Column) (spent Bill) {
 	byFeature := map[int]split.Paid{}
 	setUp := map[string]bool{}
 	for _, step := range p.Steps() {
@@ -105,19 +105,17 @@ func (p *Path) Spent(columns []split.Column) (spent float64, paid int) {
 		}
 		earlier := byFeature[step.Test.Feature]
 		earlier.SetUp = setUp[column.Group]
-		due := column.Due(&step.Test, earlier)
-		if spent += due; due > 0 {
-			paid++
-		}
+		spent.Add(Due{column.Due(&step.Test, earlier), column.FurtherDue(earlier)})
 		byFeature[step.Test.Feature] = split.Paid{Asked: true, Prior: split.LeastPrior(earlier.Prior, step.Test.Prior)}
 		setUp[column.Group] = true
 	}
-	return spent, paid
+	return spent
 }
 
 // Due returns what the cheapest test of a feature costs at the end of the path.
-func (p *Path) Due(feature int, columns []split.Column) float64 {
-	return columns[feature].LeastDue(p.paid(feature, columns))
+func (p *Path) Due(feature int, columns []split.Column) Due {
+	paid := p.paid(feature, columns)
+	return Due{columns[feature].LeastDue(paid), columns[feature].FurtherDue(paid)}
 }
 
 // Features returns the different features that the path tests, the last one first.

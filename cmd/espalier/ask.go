@@ -404,11 +404,13 @@ type askOutcome struct {
 	AtLeast float64 `json:"at_least" jsonschema:"minimum=0,maximum=1"`
 	// Model are the features whose values the leaf's model takes for the probabilities; absent: the leaf has no model,
 	// or one without terms.
-	Model    []string     `json:"model,omitempty" jsonschema:"minItems=1"`
-	Tests    int          `json:"tests" jsonschema:"minimum=0"`
-	Paid     float64      `json:"paid" jsonschema:"minimum=0"` // billed cost of all tests
-	CostUnit string       `json:"cost_unit,omitempty"`
-	Values   []knownValue `json:"values" jsonschema:"nullable"`
+	Model    []string `json:"model,omitempty" jsonschema:"minItems=1"`
+	Tests    int      `json:"tests" jsonschema:"minimum=0"`
+	Paid     float64  `json:"paid" jsonschema:"minimum=0"` // billed cost of all tests
+	CostUnit string   `json:"cost_unit,omitempty"`
+	// Further are the billed costs of all tests in further currencies, as their max_cost; absent: there are none.
+	Further dataset.FurtherCosts `json:"further_costs,omitzero"`
+	Values  []knownValue         `json:"values" jsonschema:"nullable"`
 
 	leading  []string // classes with their probabilities
 	interest string   // describes the training rows of the class of interest; empty if none is named
@@ -420,7 +422,7 @@ func (q *questionnaire) outcome() *askOutcome {
 	s := q.inquiry.Standing()
 	o := &askOutcome{
 		Class: s.Class, Probabilities: make(map[string]float64), Node: s.Node, Leaf: s.Leaf, Tests: s.Tests, Paid: s.Paid,
-		Lacks: s.Lacks, AtLeast: s.AtLeast, CostUnit: q.tree.Algorithm.CostUnit, Values: q.known,
+		Lacks: s.Lacks, AtLeast: s.AtLeast, CostUnit: q.tree.Algorithm.CostUnit, Further: s.Further, Values: q.known,
 		leading: leading(&s, &q.tree.Label, len(s.Probabilities)), interest: textview.OfInterest(q.tree, s.Node),
 	}
 	if o.Values == nil {
@@ -459,7 +461,7 @@ func (o *askOutcome) text() string {
 	case !o.Leaf:
 		end = "sure enough at node"
 	}
-	fmt.Fprintf(b, "%s %d, after %s for %s\n", end, o.Node, counted(o.Tests, "test"), money(o.Paid, o.CostUnit))
+	fmt.Fprintf(b, "%s %d, after %s for %s\n", end, o.Node, counted(o.Tests, "test"), allMoney(o.Paid, o.CostUnit, &o.Further))
 	if o.Lacks != "" {
 		b.WriteString("by all training rows of the node: less than 5 % of the training rows lacked the value, too few to show where the case belongs\n")
 	}
@@ -511,7 +513,7 @@ func leading(s *tree.Standing, l *tree.Label, most int) []string {
 // soFar describes what is known before a question, and which set of values the question is about.
 func (p *prompt) soFar() string {
 	text := fmt.Sprintf("so far %s; paid %s, %.4g to come on average and %.4g at most",
-		strings.Join(leading(&p.standing, p.label, maxLeading), ", "), money(p.standing.Paid, p.Unit), p.standing.Expected,
+		strings.Join(leading(&p.standing, p.label, maxLeading), ", "), allMoney(p.standing.Paid, p.Unit, &p.standing.Further), p.standing.Expected,
 		p.standing.Worst)
 	if p.set != "" {
 		text += "\n  the test: " + p.set
@@ -521,6 +523,15 @@ func (p *prompt) soFar() string {
 
 func money(amount float64, unit string) string {
 	return strings.TrimSpace(fmt.Sprintf("%.6g %s", amount, printable(unit)))
+}
+
+// allMoney is money with the amounts in further currencies.
+func allMoney(amount float64, unit string, further *dataset.FurtherCosts) string {
+	text := money(amount, unit)
+	for _, cost := range further.List() {
+		text += ", " + money(cost.MaxCost, cost.Unit)
+	}
+	return text
 }
 
 // printable quotes what would not stand on a line as it is: names and values come

@@ -73,7 +73,7 @@ func (l *lineAsker) ask(ctx context.Context, q *questionnaire) error {
 
 // one asks one question.
 func (l *lineAsker) one(ctx context.Context, p *prompt) (answer, error) {
-	say(l.notes, "question %d: %s, for %s (%s)\n  %s\n", p.number, printable(p.Feature), money(p.Cost, p.Unit), p.wanted(),
+	say(l.notes, "question %d: %s, for %s (%s)\n  %s\n", p.number, printable(p.Feature), allMoney(p.Cost, p.Unit, &p.Further), p.wanted(),
 		p.soFar())
 	text, err := next(ctx, l.lines)
 	if ctx.Err() != nil {

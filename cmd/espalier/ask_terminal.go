@@ -34,7 +34,7 @@ func (t *terminalAsker) ask(ctx context.Context, q *questionnaire) error {
 
 // show prints a question: the feature, its cost, what is known so far, and what may be typed.
 func (t *terminalAsker) show(p *prompt) {
-	say(t.notes, "\nquestion %d: %s, for %s\n  %s\n", p.number, printable(p.Feature), money(p.Cost, p.Unit), p.soFar())
+	say(t.notes, "\nquestion %d: %s, for %s\n  %s\n", p.number, printable(p.Feature), allMoney(p.Cost, p.Unit, &p.Further), p.soFar())
 	wanted := wantedOf(p.Counts)
 	if p.categorical() {
 		say(t.notes, "  %s\n", listed(p.Values))

@@ -21,7 +21,9 @@ import (
 // TestSchemasGenerated: the schema files equal the schemas generated from the types that write the documents, and from
 // the settings that the verbs declare. With the flag -update it writes the files.
 func TestSchemasGenerated(t *testing.T) {
-	schematest.Test(t, "../..", schematest.Set{Documents: []schematest.Document{
+	schematest.Test(t, "../..", schematest.Set{Forms: map[reflect.Type]reflect.Type{
+		reflect.TypeFor[dataset.FurtherCosts](): reflect.TypeFor[[]dataset.FurtherCost](),
+	}, Documents: []schematest.Document{
 		{Name: "ask", Type: reflect.TypeFor[askOutcome](), Title: "espalier ask --json"},
 		{Name: "attempt", Type: reflect.TypeFor[retraining.Attempt]()},
 		{Name: "comparison", Type: reflect.TypeFor[runfolder.Comparison]()},

@@ -261,7 +261,7 @@ func TestConfigRefusals(t *testing.T) {
 		"max_depth: three\n": `--config t.yaml, line 1: max_depth: got three: ` +
 			`want a whole number such as 250000 or 1e8`,
 		"show: 3\n":                 `show: got 3: want true or false`,
-		"max_cost: .inf\n":          `max_cost: got .inf: want a finite number`,
+		"max_cost: .inf\n":          `--max_cost .inf: want a number from 0 to 1e+12, or CURRENCY=NUMBER (max_cost stands in line 1`,
 		"read_ahead: much\n":        `read_ahead: got much: want a size such as 64MiB`,
 		"deadline: soon\n":          `deadline: got soon: want a duration such as 30s`,
 		"- label\n":                 `--config t.yaml, line 1: want settings such as`,

@@ -22,7 +22,7 @@ func Describe(t *tree.Tree) Grown {
 	a := &t.Algorithm
 	free := len(a.First) == 0 && len(a.Monotone) == 0 && a.Teacher == "" && a.Objective == "" // each node has the test with the best score
 	whole := t.Training.CutLeaves == 0 && a.MaxDepth == 0 && a.MinRows == 0 && a.MaxLeaves == 0 && a.PathFeatures == 0 &&
-		a.MaxCost == 0 && a.MaxTests == 0 && !a.RootByCodes && !a.Once
+		a.MaxCost == 0 && a.MaxTests == 0 && len(a.MaxFurther) == 0 && !a.RootByCodes && !a.Once
 	g := Grown{ExpectedCost: t.Complexity.ExpectedCost, Complete: free && whole && !limited, Rows: a.Classes == tree.ClassesOfRows}
 	for i := range t.Nodes {
 		n := &t.Nodes[i]

@@ -14,6 +14,44 @@ const featuresVersion = 5
 // codedOrdered is the kind of encoded categorical features whose values are ordered.
 const codedOrdered = byte(Categorical) + 1
 
+// Flags of encoded features; none in earlier versions.
+const (
+	codedUnordered = byte(1 << iota)
+	codedFurther   // has FurtherCosts
+)
+
+func flagsOf(f *Feature) (flags byte) {
+	if f.Unordered {
+		flags |= codedUnordered
+	}
+	if len(f.FurtherCosts) > 0 {
+		flags |= codedFurther
+	}
+	return flags
+}
+
+// appendAmounts writes amounts by name.
+func appendAmounts(w wire.Writer, amounts map[string]float64) wire.Writer {
+	w = w.Length(len(amounts))
+	for _, name := range slices.Sorted(maps.Keys(amounts)) {
+		w = w.Text(name).Float(amounts[name])
+	}
+	return w
+}
+
+// readAmounts reads what appendAmounts writes; nil if there are none.
+func readAmounts(r *wire.Reader) map[string]float64 {
+	var amounts map[string]float64
+	for n := r.Length(9); n > 0; n-- {
+		if amounts == nil {
+			amounts = make(map[string]float64, n)
+		}
+		name := r.Text()
+		amounts[name] = r.Float()
+	}
+	return amounts
+}
+
 var errFeatures = errors.New("not encoded features")
 
 // EncodeFeatures returns features in the binary form sent to workers. On data of many
@@ -30,12 +68,13 @@ func EncodeFeatures(features []Feature) []byte {
 		for _, v := range f.Values {
 			w = w.Text(v)
 		}
-		w = w.Varint(f.Missing).Varint(f.Other).Float(f.Cost).Length(len(f.ValueCosts))
-		for _, v := range slices.Sorted(maps.Keys(f.ValueCosts)) {
-			w = w.Text(v).Float(f.ValueCosts[v])
-		}
-		w = w.Text(f.Group).Float(f.GroupCost).Byte(byte(boolToInt(f.Unordered))) // 0 in earlier versions
+		w = w.Varint(f.Missing).Varint(f.Other).Float(f.Cost)
+		w = appendAmounts(w, f.ValueCosts)
+		w = w.Text(f.Group).Float(f.GroupCost).Byte(flagsOf(f))
 		w = w.Floats(f.Range).Byte(byte(f.Unit)).Byte(byte(f.Zone))
+		if len(f.FurtherCosts) > 0 {
+			w = appendAmounts(appendAmounts(w, f.FurtherCosts), f.GroupFurther)
+		}
 	}
 	return w
 }
@@ -59,18 +98,16 @@ func DecodeFeatures(b []byte) ([]Feature, error) {
 			f.Values[j] = r.Text()
 		}
 		f.Missing, f.Other, f.Cost = r.Varint(), r.Varint(), r.Float()
-		for n := r.Length(9); n > 0; n-- {
-			if f.ValueCosts == nil {
-				f.ValueCosts = make(map[string]float64, n)
-			}
-			v := r.Text()
-			f.ValueCosts[v] = r.Float()
-		}
+		f.ValueCosts = readAmounts(&r)
 		f.Group, f.GroupCost = r.Text(), r.Float()
-		unordered := r.Byte()
-		f.Unordered = unordered == 1
-		r.Bad = r.Bad || unordered > 1
+		flags := r.Byte()
+		f.Unordered = flags&codedUnordered != 0
+		r.Bad = r.Bad || flags > codedUnordered|codedFurther
 		f.Range, f.Unit, f.Zone = r.Floats(), Unit(r.Byte()), Zone(r.Byte())
+		if flags&codedFurther != 0 {
+			f.FurtherCosts = readAmounts(&r)
+			f.GroupFurther = readAmounts(&r)
+		}
 	}
 	if r.Bad || len(r.Rest) > 0 {
 		return nil, errFeatures

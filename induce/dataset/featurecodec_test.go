@@ -60,6 +60,11 @@ func randomFeatures(r *rand.Rand) []dataset.Feature {
 		if r.IntN(2) == 0 {
 			f.Group, f.GroupCost = fmt.Sprint("group", r.IntN(3)), r.ExpFloat64()
 		}
+		if r.IntN(3) == 0 {
+			f.FurtherCosts = map[string]float64{"minutes": r.ExpFloat64(), "": 0}
+			f.GroupFurther = map[string]float64{"minutes": r.ExpFloat64()}
+		}
+		f.Unordered = r.IntN(2) == 0
 		features[i] = f
 	}
 	return features

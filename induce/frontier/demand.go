@@ -26,10 +26,10 @@ type Demand struct {
 // ErrDemand is the error of a demand that no tree keeps.
 var ErrDemand = errors.New("no tree keeps the demand")
 
-// Contender is a tree among which a demand chooses, with the validation rows at its leaves.
+// Contender is a tree among which a demand chooses, with its metrics on the validation rows, or nil without such rows.
 type Contender struct {
 	Tree       *tree.Tree
-	Validation *tree.LeafCounts
+	Validation *metric.Metrics
 }
 
 // Trades reports whether the demand bounds a threshold from both sides, so that many trees do not keep it.
@@ -72,10 +72,10 @@ func (d *Demand) threshold(c *Contender, risk float64) (float64, error) {
 	if at < 0 {
 		return 0, fmt.Errorf("%w: the label has no class %q, its classes are %q", ErrDemand, d.Class, c.Tree.Label.Classes)
 	}
-	if c.Validation == nil || c.Validation.TotalRows() == 0 {
+	if c.Validation == nil || c.Validation.Rows == 0 {
 		return 0, fmt.Errorf("%w: there are no validation rows to test it on", ErrDemand)
 	}
-	class := &metric.OfLeaves(c.Tree, c.Validation, 1).PerClass[at]
+	class := &c.Validation.PerClass[at]
 	points := class.OperatingPoints()
 	if len(points) == 0 {
 		return 0, fmt.Errorf("%w: all or none of the validation rows are of the class %q", ErrDemand, d.Class)

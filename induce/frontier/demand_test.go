@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -25,7 +26,7 @@ func fan(probabilities []float64, weights [][2]int64) frontier.Contender {
 		counts.Weights[i+1] = []int64{w[0], w[1]}
 		counts.Rows[i+1] = w[0] + w[1]
 	}
-	return frontier.Contender{Tree: t, Validation: counts}
+	return frontier.Contender{Tree: t, Validation: metric.OfLeaves(t, counts, 1)}
 }
 
 // TestDemandOfOneTree: with 59, 93, 124 and 153 rows, of which 0, 1, 2 and 3 are missed, a share of .95 is shown with a

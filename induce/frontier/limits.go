@@ -3,8 +3,10 @@ package frontier
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -14,8 +16,10 @@ type Limits struct {
 	ExpectedCost float64 `json:"max_expected_cost,omitempty" jsonschema:"exclusiveMinimum=0"`
 	MaxCost      float64 `json:"max_cost,omitempty" jsonschema:"exclusiveMinimum=0"` // billed cost of the most expensive path
 	// Tests is the number of tests that cost something, on the path with most of them.
-	Tests  int `json:"max_tests,omitempty" jsonschema:"minimum=1"`
-	Leaves int `json:"max_leaves,omitempty" jsonschema:"minimum=1"` // number of leaves
+	Tests int `json:"max_tests,omitempty" jsonschema:"minimum=1"`
+	// Further are limits of costs in further currencies; absent: none.
+	Further dataset.FurtherCosts `json:"further_costs,omitzero"`
+	Leaves  int                  `json:"max_leaves,omitempty" jsonschema:"minimum=1"` // number of leaves
 }
 
 // slack is the rounding error that a cost (relative) or merit may have at a limit.
@@ -26,7 +30,46 @@ func (l Limits) Allow(c *tree.Complexity, paid int) bool {
 	return (l.ExpectedCost == 0 || c.ExpectedCost <= l.ExpectedCost*(1+slack)) &&
 		(l.MaxCost == 0 || c.MaxCost <= l.MaxCost*(1+slack)) &&
 		(l.Tests == 0 || paid <= l.Tests) &&
-		(l.Leaves == 0 || c.Leaves <= l.Leaves)
+		(l.Leaves == 0 || c.Leaves <= l.Leaves) && l.allowFurther(&c.Further)
+}
+
+// allowFurther reports whether costs in further currencies keep within the limits.
+func (l *Limits) allowFurther(costs *dataset.FurtherCosts) bool {
+	for _, limit := range l.Further.List() {
+		is := costs.Of(limit.Unit)
+		if limit.ExpectedCost != 0 && is.ExpectedCost > limit.ExpectedCost*(1+slack) ||
+			limit.MaxCost != 0 && is.MaxCost > limit.MaxCost*(1+slack) {
+			return false
+		}
+	}
+	return true
+}
+
+// PathFurther returns the limits of paths in further currencies, in the order of units.
+func (l *Limits) PathFurther(units []string) (limits dataset.Amounts) {
+	for i, unit := range units {
+		limits[i] = l.Further.Of(unit).MaxCost
+	}
+	return limits
+}
+
+// CheckUnits returns an error if there is a limit in a further currency other than units.
+func (l *Limits) CheckUnits(units []string) error {
+	for _, limit := range l.Further.List() {
+		if !slices.Contains(units, limit.Unit) {
+			return fmt.Errorf("the limit in %s: no price list has this currency; the further currencies are %q", limit.Unit, units)
+		}
+	}
+	return nil
+}
+
+// limitsFurther reports whether means, or else what each path costs, are limited in further currencies.
+func (l *Limits) limitsFurther() (means, paths bool) {
+	for _, limit := range l.Further.List() {
+		means = means || limit.ExpectedCost != 0
+		paths = paths || limit.MaxCost != 0
+	}
+	return means, paths
 }
 
 // within returns the points within the limits: the given slice, if nothing is limited. If no point
@@ -51,10 +94,15 @@ func (l Limits) within(points []Point) ([]Point, error) {
 }
 
 // PathsAlone reports whether what each path may cost is limited, but not what rows cost on average.
-func (l Limits) PathsAlone() bool { return (l.MaxCost != 0 || l.Tests != 0) && l.ExpectedCost == 0 }
+func (l Limits) PathsAlone() bool {
+	means, paths := l.limitsFurther()
+	return (l.MaxCost != 0 || l.Tests != 0 || paths) && l.ExpectedCost == 0 && !means
+}
 
 // priced reports whether a cost, or the number of tests that cost something, is limited.
-func (l Limits) priced() bool { return l.ExpectedCost != 0 || l.MaxCost != 0 || l.Tests != 0 }
+func (l Limits) priced() bool {
+	return l.ExpectedCost != 0 || l.MaxCost != 0 || l.Tests != 0 || l.Further != dataset.FurtherCosts{}
+}
 
 // excludes returns the error of limits that no point keeps. It names the least cost and size among the points.
 func (l Limits) excludes(points []Point) error {
@@ -73,6 +121,16 @@ func (l Limits) excludes(points []Point) error {
 	if l.Tests != 0 {
 		paid = fmt.Sprintf("the fewest paid tests are %d, ", tests)
 	}
+	for _, limit := range l.Further.List() {
+		mean := math.Inf(1)
+		most := math.Inf(1)
+		for i := range points {
+			c := points[i].Further.Of(limit.Unit)
+			mean = min(mean, c.ExpectedCost)
+			most = min(most, c.MaxCost)
+		}
+		paid += fmt.Sprintf("in %s the least expected cost is %v and the least maximum %v, ", limit.Unit, mean, most)
+	}
 	return fmt.Errorf("%w of %s: of %d trees the cheapest has expected cost %v, the shortest worst path costs %v, "+
 		"%sthe smallest has %d leaves; raise the limits, or prune in leaves and cost for smaller trees",
 		ErrLimits, l, len(points), cheapest, dearest, paid, leaves)
@@ -89,6 +147,14 @@ func (l Limits) String() string {
 	}
 	if l.Tests != 0 {
 		list = append(list, counted(l.Tests, "paid test", "paid tests"))
+	}
+	for _, limit := range l.Further.List() {
+		if limit.ExpectedCost != 0 {
+			list = append(list, fmt.Sprintf("an expected cost of %v %s", limit.ExpectedCost, limit.Unit))
+		}
+		if limit.MaxCost != 0 {
+			list = append(list, fmt.Sprintf("a maximum cost of %v %s", limit.MaxCost, limit.Unit))
+		}
 	}
 	if l.Leaves != 0 {
 		list = append(list, counted(l.Leaves, "leaf", "leaves"))

@@ -105,6 +105,25 @@ func (a *Axes) member(p induce.Params) Member {
 	return m
 }
 
+// WithFurther returns the members with limits on the cost of a path in further currencies, in the order of units.
+func WithFurther(members []Member, limits dataset.Amounts, units []string) []Member {
+	if limits == (dataset.Amounts{}) {
+		return members
+	}
+	list := slices.Clone(members)
+	for i := range list {
+		m := &list[i]
+		m.Params.PathFurther = limits
+		m.Algorithm.MaxFurther = make(map[string]float64)
+		for k, unit := range units {
+			if limits[k] > 0 {
+				m.Algorithm.MaxFurther[unit] = limits[k]
+			}
+		}
+	}
+	return list
+}
+
 // WithPricing returns the grid for tests with different prices. Each tree whose score counts prices
 // and that has the first family of tests is grown once for each method
 // of counting them (see split.Pricing). All trees have the least theta of the grid, except the

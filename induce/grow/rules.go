@@ -2,6 +2,7 @@ package grow
 
 import (
 	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -17,7 +18,7 @@ type Rules struct {
 	first    []int   // by depth: the feature that nodes have to test; -1: any
 	monotone bool    // some feature is monotone, which counts with two classes only
 	confined bool    // some tree limits the features of a path, or of all its tests
-	costly   bool    // some tree limits the cost of a path, or the tests on it that cost something
+	costly   bool    // some tree limits what a path costs
 	byCodes  bool    // some tree chooses the feature of the root by its codes, see induce.Params.RootByCodes
 	dearest  float64 // the greatest cost of the cheapest test of a feature, with the set-up of its group
 	unpriced bool    // some column has no least price to divide scores by, see split.Columns
@@ -30,7 +31,7 @@ func NewRules(ps []induce.Params, columns []split.Column, classes int, total int
 	for i := range ps {
 		r.Criteria = append(r.Criteria, ps[i].Criterion(total))
 		r.confined = r.confined || ps[i].PathFeatures > 0 || ps[i].Selected != "" || ps[i].Once
-		r.costly = r.costly || ps[i].PathCost > 0 || ps[i].PathTests > 0
+		r.costly = r.costly || ps[i].Limited()
 		r.byCodes = r.byCodes || ps[i].RootByCodes
 	}
 	for f := range columns {
@@ -48,27 +49,28 @@ func NewRules(ps []induce.Params, columns []split.Column, classes int, total int
 	return r
 }
 
-// bounds returns which features a tree may test at the end of a path that tests the given features and costs spent, by
-// a number of paid tests.
-func (r *Rules) bounds(tree int, asked []int, spent float64, paid int) bounds {
+// bounds returns which features a tree may test at the end of a path that tests the given features and costs spent.
+func (r *Rules) bounds(tree int, asked []int, spent *induce.Bill) bounds {
 	p := &r.Params[tree]
 	b := bounds{
 		selected: p.Selected, once: p.Once, known: p.PathFeatures > 0 && len(asked) >= p.PathFeatures,
-		free: p.PathTests > 0 && paid >= p.PathTests,
+		free: p.PathTests > 0 && spent.Tests >= p.PathTests, further: p.PathFurther,
 	}
-	if spent+r.dearest > p.MostCost() {
+	if spent.Cost+r.dearest > p.MostCost() {
 		b.cost = p.MostCost()
 	}
 	return b
 }
 
-// bounds describe which features a tree may test at a node, see induce.Params.PathFeatures, PathTests and PathCost.
+// bounds describe which features a tree may test at a node, see induce.Params.PathFeatures, PathTests, PathCost and
+// PathFurther.
 type bounds struct {
 	selected split.CodeSet
-	free     bool    // only features whose tests cost nothing
-	known    bool    // only the features that the path tests already
-	once     bool    // only the features that the path does not test
-	cost     float64 // features whose tests lead to no higher cost of the path; 0: all
+	free     bool            // only features whose tests cost nothing
+	known    bool            // only the features that the path tests already
+	once     bool            // only the features that the path does not test
+	cost     float64         // features whose tests lead to no higher cost of the path; 0: all
+	further  dataset.Amounts // the same in further currencies; 0: all
 }
 
 // demanded returns the feature that a node has to test; -1: any. If only, it must test the feature or be a leaf.

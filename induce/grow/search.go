@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -16,10 +17,9 @@ type Search struct {
 
 	rules     *Rules
 	place     induce.Place
-	features  []int32 // the features that are searched, ascending
-	asked     []int   // features that the path tests, and what they cost, if some tree limits a path
-	spent     float64
-	paid      int // tests of the path that cost something
+	features  []int32     // the features that are searched, ascending
+	asked     []int       // features that the path tests, if some tree limits them
+	spent     induce.Bill // what they cost, if some tree limits that
 	teams     []team
 	presence  []bool           // by position: whether a presence test has to be put above a test of the feature, see split.Column.Presence
 	gains     []float64        // by position and team: see split.Scanner.Gain; nil unless some tree chooses the root by them
@@ -114,14 +114,13 @@ func (s *Search) reset(rules *Rules, place induce.Place, features []int32) {
 	s.place = place
 	s.features = features
 	s.asked = nil
-	s.spent = 0
-	s.paid = 0
+	s.spent = induce.Bill{}
 	s.gains = nil
 	if rules.confined {
 		s.asked = place.Path.Features(rules.Columns)
 	}
 	if rules.costly {
-		s.spent, s.paid = place.Path.Spent(rules.Columns)
+		s.spent = place.Path.Spent(rules.Columns)
 	}
 	s.Trees = s.Trees[:0]
 	s.Leaves = s.Leaves[:0]
@@ -159,7 +158,7 @@ func (s *Search) Group() {
 		t := &s.Trees[i]
 		c := s.rules.Criteria[t.Tree]
 		t.compares = c.Compares(t.Totals.Weight)
-		t.bounds = s.rules.bounds(t.Tree, s.asked, s.spent, s.paid)
+		t.bounds = s.rules.bounds(t.Tree, s.asked, &s.spent)
 		exactly := t.Heavy.Weight > 0 || t.Totals.Ordered || !c.Joins(c) || s.rules.unpriced
 		t.team = slices.IndexFunc(s.teams, func(of team) bool {
 			return !exactly && !of.exactly && of.bounds == t.bounds && of.criteria[0].Joins(c)
@@ -281,8 +280,15 @@ func (s *Search) apart(f, number int, column *split.Column, h split.Histogram, p
 
 // closed reports whether a feature has no tests at the node.
 func (s *Search) closed(b *bounds, f int) bool {
-	return b.selected != "" && !b.selected.Has(f) || b.known && !slices.Contains(s.asked, f) || b.once && slices.Contains(s.asked, f) ||
-		b.free && s.place.Path.Due(f, s.rules.Columns) > 0 || b.cost > 0 && s.spent+s.place.Path.Due(f, s.rules.Columns) > b.cost
+	if b.selected != "" && !b.selected.Has(f) || b.known && !slices.Contains(s.asked, f) || b.once && slices.Contains(s.asked, f) {
+		return true
+	}
+	if !b.free && b.cost == 0 && b.further == (dataset.Amounts{}) {
+		return false
+	}
+	due := s.place.Path.Due(f, s.rules.Columns)
+	return b.free && due.Cost > 0 || b.cost > 0 && s.spent.Cost+due.Cost > b.cost ||
+		!s.spent.Keeps(b.further, due.Further)
 }
 
 // Scan estimates the best scores of the feature at a position, and reports whether its values may vary in

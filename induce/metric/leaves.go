@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/judging"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -172,21 +173,32 @@ func setSquares(leaves []Leaf, nodes []int, groups *tree.GroupCounts) {
 
 // paths has by node the tests on its path, and their billed costs.
 type paths struct {
-	tree  *tree.Tree
-	tests []int
-	costs []float64
+	tree    *tree.Tree
+	tests   []int
+	costs   []float64
+	further []dataset.FurtherCosts // nil: there are none
 }
 
 func newPaths(t *tree.Tree) *paths {
 	tests, costs := t.PathCosts()
-	return &paths{t, tests, costs}
+	p := &paths{tree: t, tests: tests, costs: costs}
+	if units := dataset.FurtherUnits(t.Features); len(units) > 0 {
+		for _, amounts := range t.PathFurther(t.FurtherDues(units)) {
+			p.further = append(p.further, dataset.NewFurtherCosts(units, dataset.Amounts{}, amounts))
+		}
+	}
+	return p
 }
 
 // leaf returns the entry of a leaf without a model.
 func (p *paths) leaf(node int, counts *tree.LeafCounts) Leaf {
 	n := &p.tree.Nodes[node]
-	return Leaf{
+	l := Leaf{
 		Probabilities: n.Probabilities, Class: n.Class, Weights: counts.Weights[node], Rows: counts.Rows[node],
 		Cost: p.costs[node], Tests: p.tests[node],
 	}
+	if p.further != nil {
+		l.Further = &p.further[node]
+	}
+	return l
 }

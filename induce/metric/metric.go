@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/portable"
 )
 
@@ -17,6 +18,8 @@ type Leaf struct {
 	Rows          int64     // number of rows; there are no intervals if it is 0
 	Cost          float64   // billed cost of the tests: groups are billed once, free repeats at 0
 	Tests         int       // number of tests on the path
+
+	Further *dataset.FurtherCosts // billed costs of the tests in further currencies, as MaxCost; nil: there are none
 
 	// Squares is, by true class, the sum of the squared weights of the rows; nil if all rows have the same weight.
 	Squares []float64
@@ -59,6 +62,8 @@ type Metrics struct {
 	// before, the cost of the tests at their own prices.
 	ExpectedCost  *float64 `json:"expected_cost" jsonschema:"nullable"`
 	ExpectedTests *float64 `json:"expected_tests" jsonschema:"nullable"` // mean number of tests on a row's path
+	// Further are the mean and the greatest billed costs of these rows in further currencies; absent: there are none.
+	Further dataset.FurtherCosts `json:"further_costs,omitzero"`
 	// ExpectedErrorCost is the mean cost of the predictions; absent without error costs.
 	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`
 
@@ -239,12 +244,36 @@ func (m *Metrics) fillMeans(t *table, p *projection, s *sample, e *effects) {
 	i := m.Intervals
 	t.fillMean(func(l *Leaf) float64 { return l.Cost }, s, e, figureCost, &m.ExpectedCost, &i.ExpectedCost)
 	t.fillMean(func(l *Leaf) float64 { return float64(l.Tests) }, s, e, figureTests, &m.ExpectedTests, &i.ExpectedTests)
+	m.fillFurther(t)
 	if s.rows == 0 {
 		return
 	}
 	m.fillShareIntervals(t, s, e)
 	if x := p.estimate(m.AUCOvRMacro, e); x != nil {
 		i.AUCOvRMacro = &x.Interval
+	}
+}
+
+// fillFurther sets the costs in further currencies.
+func (m *Metrics) fillFurther(t *table) {
+	var sums dataset.Amounts
+	total := 0.0
+	for i := range t.leaves {
+		w := float64(t.totals[i])
+		if t.leaves[i].Further == nil || w == 0 {
+			continue
+		}
+		total += w
+		for k, cost := range t.leaves[i].Further.List() {
+			sums[k] += float64(w * cost.MaxCost)
+			one := &m.Further[k]
+			one.Unit = cost.Unit
+			one.MaxCost = max(one.MaxCost, cost.MaxCost)
+			one.ExpectedCost = sums[k]
+		}
+	}
+	for k := range m.Further.List() {
+		m.Further[k].ExpectedCost /= total
 	}
 }
 
@@ -338,6 +367,7 @@ func canonical(leaves []Leaf) []int {
 			cmp.Compare(a.Cost, b.Cost),
 			cmp.Compare(a.Tests, b.Tests),
 			slices.Compare(a.Squares, b.Squares),
+			compareFurther(a.Further, b.Further),
 		)
 	})
 	order := make([]int, len(list))
@@ -345,6 +375,14 @@ func canonical(leaves []Leaf) []int {
 		order[i] = list[i].at
 	}
 	return order
+}
+
+// compareFurther compares the costs of two leaves of a tree in further currencies.
+func compareFurther(a, b *dataset.FurtherCosts) int {
+	if a == nil || b == nil {
+		return 0
+	}
+	return slices.CompareFunc(a.List(), b.List(), func(x, y dataset.FurtherCost) int { return cmp.Compare(x.MaxCost, y.MaxCost) })
 }
 
 func defined(x float64) *float64 { return &x }

@@ -23,6 +23,8 @@ type Slice struct {
 	ExpectedCost      *float64 `json:"expected_cost" jsonschema:"nullable"`
 	ExpectedTests     *float64 `json:"expected_tests" jsonschema:"nullable"`
 	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`
+	// Further are as in Metrics.
+	Further dataset.FurtherCosts `json:"further_costs,omitzero"`
 
 	Classes []SliceClass `json:"classes"`
 	// 95 % confidence intervals, by group where the run has a key; null without rows
@@ -93,6 +95,7 @@ func NewSlice(rows SliceRows, m *Metrics, whole int64) Slice {
 		AUCOvRMacro: m.AUCOvRMacro, Accuracy: m.Accuracy, BalancedAccuracy: m.BalancedAccuracy,
 		LogLoss: m.LogLoss, Brier: m.Brier,
 		ExpectedCost: m.ExpectedCost, ExpectedTests: m.ExpectedTests, ExpectedErrorCost: m.ExpectedErrorCost, Intervals: m.Intervals,
+		Further: m.Further,
 	}
 	for c := range m.PerClass {
 		predicted := int64(0)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -220,6 +221,30 @@ func (s *Sequence) fillComplexity() {
 	for k, e := range s.expected(weight) {
 		s.Steps[k].ExpectedCost = e.cost
 		s.Steps[k].ExpectedTests = e.tests
+	}
+	s.fillFurther(weight)
+}
+
+// fillFurther sets the costs in further currencies.
+func (s *Sequence) fillFurther(weight []int64) {
+	units := dataset.FurtherUnits(s.tree.Features)
+	dues := s.tree.FurtherDues(units)
+	if dues == nil {
+		return
+	}
+	sums := make([]dataset.Amounts, len(s.Steps)+1)
+	most := make([]dataset.Amounts, len(s.Steps)+1)
+	for v, cost := range s.tree.PathFurther(dues) {
+		last := s.gone(v) - 1
+		most[last] = most[last].Max(cost)
+		if cut := s.cut[v]; cut > 0 {
+			sums[cut-1] = sums[cut-1].Plus(dues[v].Times(float64(weight[v])))
+		}
+	}
+	for k := len(s.Steps) - 1; k >= 0; k-- {
+		sums[k] = sums[k].Plus(sums[k+1])
+		most[k] = most[k].Max(most[k+1])
+		s.Steps[k].Further = dataset.NewFurtherCosts(units, sums[k].Per(float64(max(weight[0], 1))), most[k])
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -65,6 +66,8 @@ type Chooser struct {
 	// Grouped reads objects with the groups of their rows. It is nil if rows have neither keys nor times nor weights.
 	Grouped *Grouping
 	Ordered bool // whether the groups are blocks of time: folds then follow one another
+	// Scored returns the metrics of a tree with leaf models on the validation rows. It is nil if rows cannot be scored.
+	Scored func(ctx context.Context, t *tree.Tree) (*metric.Metrics, error)
 	// Model makes a tree of nodes that were grown with the parameters of a candidate.
 	Model func(nodes []tree.Node, candidate int) *tree.Tree
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -19,8 +20,8 @@ func (c *Chooser) keepDemand(ctx context.Context, w *Winner) error {
 	if d == nil {
 		return nil
 	}
-	if w.Candidate.Tree.Modelled() { // a refit keeps the models of its tree
-		return &RuleError{c.demanded(d), errors.New("the leaves of the tree have models, and a threshold is chosen for trees without them")}
+	if w.Candidate.Tree.Modelled() {
+		return c.keepWithModels(ctx, w, d)
 	}
 	groups := func(*tree.Tree) *tree.GroupCounts { return nil }
 	if c.Grouped != nil {
@@ -51,9 +52,7 @@ func (c *Chooser) keepDemand(ctx context.Context, w *Winner) error {
 	if err != nil {
 		return &RuleError{c.demanded(d), err}
 	}
-	w.Candidate = decided
-	c.Host.Note(fmt.Sprintf("%s: %s is predicted from the probability %s on", c.demanded(d), naming.Printable(d.Class),
-		strconv.FormatFloat(decided.Tree.Label.Decision.Threshold, 'g', -1, 64)))
+	c.decide(w, decided)
 	if points == nil {
 		return nil
 	}
@@ -63,6 +62,37 @@ func (c *Chooser) keepDemand(ctx context.Context, w *Winner) error {
 	}
 	choice.Chosen = choice.Listed[points[at]].Point
 	return nil
+}
+
+// keepWithModels is keepDemand for a tree with leaf models, whose probabilities depend on the values of each row.
+func (c *Chooser) keepWithModels(ctx context.Context, w *Winner, d *frontier.Demand) error {
+	switch {
+	case c.Scored == nil:
+		return &RuleError{c.demanded(d), errors.New("the leaves of the tree have models, and its validation rows cannot be scored here: choose no leaf models")}
+	case d.Trades():
+		return &RuleError{c.demanded(d), errors.New("where leaves have models, a threshold keeps a sensitivity or a specificity alone: demand one share, " +
+			"or choose no leaf models")}
+	}
+	m, err := c.Scored(ctx, w.Candidate.Tree)
+	if err != nil {
+		return err
+	}
+	_, decision, err := d.Decide([]frontier.Contender{{Tree: w.Candidate.Tree, Validation: m}}, 0)
+	if err != nil {
+		return &RuleError{c.demanded(d), err}
+	}
+	decided := *w.Candidate
+	decided.Tree = decided.Tree.WithDecision(decision)
+	c.decide(w, &decided)
+	return nil
+}
+
+// decide makes a candidate with a threshold the winner.
+func (c *Chooser) decide(w *Winner, decided *frontier.Candidate) {
+	w.Candidate = decided
+	d := decided.Tree.Label.Decision
+	c.Host.Note(fmt.Sprintf("%s: %s is predicted from the probability %s on", c.demanded(c.Settings.Demand), naming.Printable(d.Positive),
+		strconv.FormatFloat(d.Threshold, 'g', -1, 64)))
 }
 
 // Decided returns the index of the candidate that a demand takes, and the candidate with the threshold that keeps the
@@ -76,7 +106,7 @@ func Decided(
 		if counts := c.Counts[dataset.Validation]; counts != nil {
 			own := *counts
 			own.Groups = groups(c.Tree)
-			contenders[i].Validation = &own
+			contenders[i].Validation = metric.OfLeaves(c.Tree, &own, 1)
 		}
 	}
 	at, decision, err := d.Decide(contenders, chosen)

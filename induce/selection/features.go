@@ -28,7 +28,7 @@ const (
 	nearlyFree = 1e-9
 )
 
-// growConfined selects features that the limits on the cost and the paid tests of a path allow to test together, and
+// growConfined selects features that the limits on what a path costs allow to test together, and
 // grows members of the grid again with tests of these features only. A tree finds its features one by one, by what each
 // tells in a node; the selected features tell the most together. With leaf models, one more tree tests each of them once
 // on each path, unless no test has a gain, so that leaves may share a model of all their rows: see complete. The result is empty if a path
@@ -36,7 +36,7 @@ const (
 func (c *Chooser) growConfined(ctx context.Context, members []grid.Member, o inmemory.Options) (*Regrown, error) {
 	once := func(f split.Column) bool { return f.FreeRepeats && f.Costs == nil && f.First == 0 }
 	limits := &members[0].Params
-	if math.IsInf(limits.MostCost(), 1) && limits.PathTests == 0 || c.Classes < 2 || c.Training.Objects > mostTaught || !c.Settings.Undecided(2) ||
+	if !limits.Limited() || c.Classes < 2 || c.Training.Objects > mostTaught || !c.Settings.Undecided(2) ||
 		slices.ContainsFunc(c.Columns, func(f split.Column) bool { return !once(f) }) {
 		return new(Regrown), nil
 	}
@@ -87,10 +87,9 @@ func (c *Chooser) selectFeatures(
 		competing[f] = f
 	}
 	limit := limits.MostCost()
-	paid := 0
-	for spent := 0.0; ; {
+	for spent := (induce.Bill{}); ; {
 		competing = slices.DeleteFunc(competing, func(f int) bool {
-			return slices.Contains(selected, f) || !limits.Allow(c.due(f, selected), spent, paid)
+			return slices.Contains(selected, f) || !limits.Allow(c.due(f, selected), &spent)
 		})
 		losses := make([]float64, len(c.Columns))
 		s.Total.Add(int64(len(competing)))
@@ -108,7 +107,7 @@ func (c *Chooser) selectFeatures(
 		best := -1
 		most := 0.0
 		for _, f := range competing {
-			price := c.due(f, selected)
+			price := c.due(f, selected).Cost
 			switch {
 			case !math.IsInf(limit, 1):
 				price = max(price, float64(limit*nearlyFree))
@@ -125,17 +124,14 @@ func (c *Chooser) selectFeatures(
 		if best < 0 || stop() {
 			return selected
 		}
-		due := c.due(best, selected)
-		if spent += due; due > 0 {
-			paid++
-		}
+		spent.Add(c.due(best, selected))
 		selected = append(selected, best)
 		now = now.With(best)
 	}
 }
 
 // due returns what a test of a feature costs after tests of the selected features.
-func (c *Chooser) due(feature int, selected []int) float64 {
+func (c *Chooser) due(feature int, selected []int) induce.Due {
 	paid := split.Paid{SetUp: slices.ContainsFunc(selected, func(f int) bool { return c.Columns[f].Group == c.Columns[feature].Group })}
-	return c.Columns[feature].LeastDue(paid)
+	return induce.Due{Cost: c.Columns[feature].LeastDue(paid), Further: c.Columns[feature].FurtherDue(paid)}
 }

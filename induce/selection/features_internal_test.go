@@ -32,13 +32,15 @@ func TestSelectFeatures(t *testing.T) {
 		{"one paid test", [4]float64{9, 9, 9, 9}, false, induce.Params{PathTests: 1}, []int{strong}},
 		{"one paid test, and a free one", [4]float64{9, 0, 9, 9}, false, induce.Params{PathTests: 1}, []int{strong}},
 		{"set-up is too dear", [4]float64{1, 1, 1, 1}, true, induce.Params{PathCost: 6}, []int{strong}},
+		{"20 minutes", [4]float64{1, 1, 1, 1}, false, induce.Params{PathFurther: dataset.Amounts{20}}, []int{strong, weak}},
+		{"15 minutes", [4]float64{1, 1, 1, 1}, false, induce.Params{PathFurther: dataset.Amounts{15}}, []int{strong}},
 		{"set-up is paid", [4]float64{1, 1, 1, 1}, true, induce.Params{PathCost: 7}, []int{strong, weak}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var features []dataset.Feature
 			for f, cost := range test.costs {
-				feature := dataset.Feature{Kind: dataset.Numeric, Cuts: []float64{1, 2, 3, 4, 5, 6, 7}, Cost: cost}
+				feature := dataset.Feature{Kind: dataset.Numeric, Cuts: []float64{1, 2, 3, 4, 5, 6, 7}, Cost: cost, FurtherCosts: map[string]float64{"minutes": 10}}
 				if test.grouped && f >= weak {
 					feature.Group = "visit"
 					feature.GroupCost = 5

@@ -62,9 +62,9 @@ func (s *Settings) demandFaults(name Namer) []error {
 		faults = append(faults, fmt.Errorf("%s: a precision is shown by the classes' frequencies among the rows, not by %s or %s: demand a sensitivity "+
 			"and a specificity", name("min_precision"), name("priors"), name("class_weights")))
 	}
-	if s.LeafModel != selection.None {
-		faults = append(faults, fmt.Errorf("%s %s: a threshold is chosen for trees without models in their leaves: give %s none",
-			name("leaf_model"), s.LeafModel, name("leaf_model")))
+	if s.LeafModel != selection.None && d.Trades() {
+		faults = append(faults, fmt.Errorf("%s %s: where leaves have models, a threshold keeps a sensitivity or a specificity alone: demand one "+
+			"share, or give %s none", name("leaf_model"), s.LeafModel, name("leaf_model")))
 	}
 	if s.SplitColumn == "" && s.Split[1] == 0 {
 		faults = append(faults, fmt.Errorf("%s: a threshold is chosen on validation rows, and %s %s has none", name(first), name("split"), s.Split))

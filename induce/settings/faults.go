@@ -174,6 +174,9 @@ func (s *Settings) choiceFaults(name Namer) []error {
 		faults = append(faults, fmt.Errorf("%s %s compares AUCs: give %s auc, not %s, or choose by another rule, such as %s best",
 			name("select"), s.Select, name("merit"), s.Merit, name("select")))
 	}
+	if units := s.limitedUnits(); len(units) > dataset.MostFurther {
+		faults = append(faults, fmt.Errorf("limits in %q: want at most %d further currencies", units, dataset.MostFurther))
+	}
 	if s.Select != frontier.First {
 		return faults
 	}
@@ -183,6 +186,10 @@ func (s *Settings) choiceFaults(name Namer) []error {
 	if len(s.Lambda) == 0 {
 		faults = append(faults, fmt.Errorf("%s auto is a choice among the paper's lambdas: %s first makes none, %s paper does",
 			name("lambda"), name("select"), name("select")))
+	}
+	if units := s.limitedUnits(); len(units) > 0 {
+		faults = append(faults, fmt.Errorf("limits in %q are budgets to choose by: %s first chooses nothing; name a rule that "+
+			"does, such as %s best", units, name("select"), name("select")))
 	}
 	for _, budget := range []struct {
 		setting string

@@ -17,10 +17,13 @@ import (
 type Prices struct {
 	Costs map[string]float64 // cost of a test by feature; 0 is free; 1 without an entry
 	// ValueCosts are the costs of tests for single values, by categorical feature and value.
-	ValueCosts  map[string]map[string]float64
-	Groups      []CostGroup // features that share a price
-	FreeRepeats bool        // whether repeated tests of a feature on a path are free, unless its values have costs
-	CostUnit    string      // unit of the costs, for reports
+	ValueCosts map[string]map[string]float64
+	Groups     []CostGroup // features that share a price
+	// Further are the costs of tests in further currencies, such as minutes beside euros, by currency and feature; 1 without
+	// an entry. Trees are chosen by Costs; further currencies only have limits.
+	Further     map[string]map[string]float64
+	FreeRepeats bool   // whether repeated tests of a feature on a path are free, unless its values have costs
+	CostUnit    string // unit of the costs, for reports
 	// Absent is how absent values are read, by feature; by an empty name for all other features.
 	Absent map[string]Absence
 }
@@ -61,6 +64,9 @@ func (p *Prices) unordered(f *dataset.Feature, weight int64) bool {
 // charges reports whether a price list gives a feature a price above 0.
 func (p *Prices) charges(f *dataset.Feature) bool {
 	charged := p.Costs[f.Name] > 0 || f.GroupCost > 0
+	for _, costs := range p.Further {
+		charged = charged || costs[f.Name] > 0
+	}
 	for _, cost := range p.ValueCosts[f.Name] {
 		charged = charged || cost > 0
 	}
@@ -73,6 +79,7 @@ type CostGroup struct {
 	Name     string
 	Features []string
 	Cost     float64
+	Further  map[string]float64 `json:",omitempty"` // costs in further currencies, see Prices.Further; 0 without an entry
 }
 
 // Limits of costs above 0.
@@ -86,9 +93,31 @@ func CostHeaders() []string {
 	return []string{"feature,cost", "feature,cost,group,group_cost", "feature,value,cost"}
 }
 
+// FurtherUnits returns the further currencies of the prices, in the order of dataset.FurtherUnits.
+func (p *Prices) FurtherUnits() []string { return slices.Sorted(maps.Keys(p.Further)) }
+
+// applyFurther sets the prices of a feature in further currencies. at is the index of its group; negative: it has none.
+func (p *Prices) applyFurther(f *dataset.Feature, at int) {
+	f.FurtherCosts = nil
+	f.GroupFurther = nil
+	if len(p.Further) == 0 {
+		return
+	}
+	f.FurtherCosts = make(map[string]float64)
+	if at >= 0 {
+		f.GroupFurther = make(map[string]float64)
+	}
+	for unit, costs := range p.Further {
+		f.FurtherCosts[unit] = entryOr1(costs, f.Name)
+		if at >= 0 {
+			f.GroupFurther[unit] = p.Groups[at].Further[unit]
+		}
+	}
+}
+
 // Tables returns the prices by their keys in a configuration.
 func (p *Prices) Tables() map[string]any {
-	return map[string]any{"costs": &p.Costs, "values": &p.ValueCosts, "groups": &p.Groups}
+	return map[string]any{"costs": &p.Costs, "values": &p.ValueCosts, "groups": &p.Groups, "further": &p.Further}
 }
 
 // Apply sets the prices of the features, and whether their values are unordered. Prices of values that no training row has
@@ -97,11 +126,13 @@ func (p *Prices) Tables() map[string]any {
 func (p *Prices) Apply(features []dataset.Feature, weight int64) error {
 	for i := range features {
 		f := &features[i]
-		f.Cost = p.costOf(f.Name)
-		if at := slices.IndexFunc(p.Groups, func(g CostGroup) bool { return slices.Contains(g.Features, f.Name) }); at >= 0 {
+		f.Cost = entryOr1(p.Costs, f.Name)
+		at := slices.IndexFunc(p.Groups, func(g CostGroup) bool { return slices.Contains(g.Features, f.Name) })
+		if at >= 0 {
 			f.Group = p.Groups[at].Name
 			f.GroupCost = p.Groups[at].Cost
 		}
+		p.applyFurther(f, at)
 		f.Unordered = p.unordered(f, weight)
 		costs := p.ValueCosts[f.Name]
 		for _, value := range slices.Sorted(maps.Keys(costs)) {
@@ -179,16 +210,21 @@ func (s *Settings) SplitColumns(features []dataset.Feature) []split.Column {
 	return columns
 }
 
-func (p *Prices) costOf(feature string) float64 {
-	if cost, given := p.Costs[feature]; given {
+func entryOr1(costs map[string]float64, feature string) float64 {
+	if cost, given := costs[feature]; given {
 		return cost
 	}
 	return 1
 }
 
 // WithPricing returns the members of the grid, with variants for prices if the tests have different
-// prices or repeats are free: see grid.WithPricing. rule chooses among the trees.
-func (p *Prices) WithPricing(members []grid.Member, rule frontier.Rule, features []string) []grid.Member {
+// prices or repeats are free: see grid.WithPricing. q chooses among the trees; its limits in further currencies hold for
+// the paths of all members.
+func (p *Prices) WithPricing(members []grid.Member, q *frontier.Query, features []string) []grid.Member {
+	rule := q.Rule
+	if rule != frontier.First && rule != frontier.Paper { // which leave growth to the paper's algorithm
+		members = grid.WithFurther(members, q.Limits.PathFurther(p.FurtherUnits()), p.FurtherUnits())
+	}
 	if !p.FreeRepeats && len(p.ValueCosts) == 0 && !p.Grouped() && !grid.Differ(p.Costs, features) {
 		return members
 	}
@@ -203,6 +239,12 @@ func (p *Prices) Grouped() bool {
 // Features returns the features that have prices, by the name of the setting that names them.
 func (p *Prices) Features() map[string][]string {
 	features := map[string][]string{"Costs": slices.Collect(maps.Keys(p.Costs)), "ValueCosts": slices.Collect(maps.Keys(p.ValueCosts))}
+	var further []string
+	for _, costs := range p.Further {
+		further = slices.AppendSeq(further, maps.Keys(costs))
+	}
+	slices.Sort(further)
+	features["Further"] = slices.Compact(further)
 	for i := range p.Groups {
 		features["Groups"] = append(features["Groups"], p.Groups[i].Features...)
 	}
@@ -210,7 +252,7 @@ func (p *Prices) Features() map[string][]string {
 }
 
 // Named reports whether any prices are set.
-func (p *Prices) Named() bool { return len(p.Costs)+len(p.Groups)+len(p.ValueCosts) > 0 }
+func (p *Prices) Named() bool { return len(p.Costs)+len(p.Groups)+len(p.ValueCosts)+len(p.Further) > 0 }
 
 // faults returns what is wrong with prices.
 func (p *Prices) faults(name Namer) []error {
@@ -244,11 +286,48 @@ func (p *Prices) faults(name Namer) []error {
 			faults = append(faults, fmt.Errorf("%s: %q of %q: want one of %s", name("absent"), rule, feature, strings.Join(Absences(), ", ")))
 		}
 	}
+	further := p.furtherFaults(name, check)
+	faults = append(faults, further...)
 	faults = append(faults, twice(name("groups"), "group", names)...)
 	faults = append(faults, twice(name("groups"), "feature", grouped)...)
 	if len(p.ValueCosts) > 0 && len(p.Groups) > 0 {
 		faults = append(faults, fmt.Errorf("%s and %s do not go together: leave out one of the two", name("value_costs"),
 			name("groups")))
+	}
+	return faults
+}
+
+// furtherFaults returns what is wrong with prices in further currencies. check checks a cost.
+func (p *Prices) furtherFaults(name Namer, check func(what string, cost float64)) []error {
+	var faults []error
+	units := p.FurtherUnits()
+	if len(units) > dataset.MostFurther {
+		faults = append(faults, fmt.Errorf("%s: %d currencies, %q: want at most %d", name("further"), len(units), units, dataset.MostFurther))
+	}
+	if len(units) > 0 && len(p.ValueCosts) > 0 {
+		faults = append(faults, fmt.Errorf("%s and %s do not go together: values have no prices in further currencies", name("further"),
+			name("value_costs")))
+	}
+	for _, unit := range units {
+		if err := dataset.CheckUnit(unit); err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", name("further"), err))
+		}
+		if unit == p.CostUnit {
+			faults = append(faults, fmt.Errorf("%s: the currency %q: want another name than the %s", name("further"), unit,
+				name("cost_unit")))
+		}
+		for _, feature := range slices.Sorted(maps.Keys(p.Further[unit])) {
+			check(fmt.Sprintf("%s: the cost of %q in %s", name("further"), feature, unit), p.Further[unit][feature])
+		}
+	}
+	for i := range p.Groups {
+		g := &p.Groups[i]
+		for _, unit := range slices.Sorted(maps.Keys(g.Further)) {
+			if !slices.Contains(units, unit) {
+				faults = append(faults, fmt.Errorf("%s: the group %q has a cost in %q, no feature has", name("groups"), g.Name, unit))
+			}
+			check(fmt.Sprintf("%s: the cost of %q in %s", name("groups"), g.Name, unit), g.Further[unit])
+		}
 	}
 	return faults
 }

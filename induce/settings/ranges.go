@@ -2,7 +2,9 @@ package settings
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -111,6 +113,8 @@ func (s *Settings) numbers() []number {
 	add("frontier_step", s.FrontierStep)
 	add("max_expected_cost", s.MaxExpectedCost)
 	add("max_cost", s.MaxCost)
+	add("max_expected_cost", slices.Collect(maps.Values(s.MaxExpectedFurther))...)
+	add("max_cost", slices.Collect(maps.Values(s.MaxFurther))...)
 	add("teacher_weight", s.TeacherWeight)
 	if s.Tolerance != nil {
 		add("tolerance", *s.Tolerance)

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/binning"
@@ -94,6 +95,10 @@ type Choice struct {
 	MaxExpectedCost float64 // greatest mean cost of a row; 0: unlimited
 	MaxCost         float64 // greatest cost of the most expensive path; 0: unlimited
 	MaxTests        int     // greatest number of tests that a row pays for; 0: unlimited
+	// MaxExpectedFurther and MaxFurther are the limits of MaxExpectedCost and MaxCost in further currencies, by currency: see
+	// Prices.Further.
+	MaxExpectedFurther map[string]float64
+	MaxFurther         map[string]float64
 
 	// A threshold on the probability of a class is chosen with the tree, at which these shares are kept on new rows with
 	// this confidence: see frontier.Demand. They name the same class.
@@ -161,7 +166,25 @@ func (s *Settings) tolerance() float64 {
 }
 
 func (s *Settings) limits() frontier.Limits {
-	return frontier.Limits{ExpectedCost: s.MaxExpectedCost, MaxCost: s.MaxCost, Tests: s.MaxTests, Leaves: s.MaxLeaves}
+	l := frontier.Limits{ExpectedCost: s.MaxExpectedCost, MaxCost: s.MaxCost, Tests: s.MaxTests, Leaves: s.MaxLeaves}
+	if units := s.limitedUnits(); len(units) <= dataset.MostFurther {
+		l.Further = dataset.NewFurtherCosts(units, dataset.AmountsOf(s.MaxExpectedFurther, units), dataset.AmountsOf(s.MaxFurther, units))
+	}
+	return l
+}
+
+// limitedUnits returns the further currencies with limits above 0.
+func (s *Settings) limitedUnits() []string {
+	var units []string
+	for _, limits := range []map[string]float64{s.MaxExpectedFurther, s.MaxFurther} {
+		for unit, limit := range limits {
+			if limit > 0 && !slices.Contains(units, unit) {
+				units = append(units, unit)
+			}
+		}
+	}
+	slices.Sort(units)
+	return units
 }
 
 // defaultTolerance is the tolerance of plain leaves. On the public data

@@ -1,6 +1,7 @@
 package settings_test
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -64,8 +65,8 @@ func TestFaults(t *testing.T) {
 		"Confidence 0.2: want a number from 0.5": func(s *settings.Settings) {
 			s.MinSensitivity, s.Confidence = settings.LeastShare{Class: "a", Share: .9}, .2
 		},
-		"LeafModel auto: a threshold is chosen for trees without models": func(s *settings.Settings) {
-			s.MinSpecificity, s.LeafModel = settings.LeastShare{Class: "a", Share: .9}, selection.Auto
+		"LeafModel auto: where leaves have models, a threshold keeps": func(s *settings.Settings) {
+			s.MinPrecision, s.LeafModel = settings.LeastShare{Class: "a", Share: .9}, selection.Auto
 		},
 		"MinPrecision: a threshold is chosen on validation rows, and Split 80/0/20 has none": func(s *settings.Settings) {
 			s.MinPrecision, s.Split = settings.LeastShare{Class: "a", Share: .9}, dataset.Shares{80, 0, 20}
@@ -99,6 +100,10 @@ func TestTolerance(t *testing.T) {
 		{"maximum", settings.Accurate(), func(s *settings.Settings) { s.MaxCost = 3 }, 0},
 		{"tests", settings.Default(), func(s *settings.Settings) { s.MaxTests = 2 }, 0},
 		{"both", settings.Default(), func(s *settings.Settings) { s.MaxTests, s.MaxExpectedCost = 2, 1 }, .001},
+		{"minutes", settings.Default(), func(s *settings.Settings) { s.MaxFurther = map[string]float64{"minutes": 2} }, 0},
+		{"minutes on average", settings.Default(), func(s *settings.Settings) {
+			s.MaxFurther, s.MaxExpectedFurther = map[string]float64{"minutes": 2}, map[string]float64{"minutes": 1}
+		}, .001},
 		{"given", settings.Default(), func(s *settings.Settings) { s.MaxTests, s.Tolerance = 2, new(.01) }, .01},
 	} {
 		if c.change(&c.preset); c.preset.Selection().Tolerance != c.want {
@@ -134,6 +139,44 @@ func TestApply(t *testing.T) {
 	p.ValueCosts["a"] = map[string]float64{"1": 1}
 	if err := p.Apply(got, 100); err == nil || !strings.Contains(err.Error(), `feature "a" is numeric`) {
 		t.Errorf("a cost of a value of a numeric feature: %v", err)
+	}
+}
+
+// TestApplyFurther: by hand. Features without a cost in a further currency cost 1 there, groups nothing.
+func TestApplyFurther(t *testing.T) {
+	p := settings.Prices{
+		Further: map[string]map[string]float64{"minutes": {"a": 5}, "visits": {"b": 2}},
+		Groups:  []settings.CostGroup{{Name: "lab", Features: []string{"a"}, Cost: 9, Further: map[string]float64{"minutes": 8}}},
+	}
+	got := []dataset.Feature{{Name: "a", Kind: dataset.Numeric}, {Name: "b", Kind: dataset.Numeric}}
+	want := []dataset.Feature{
+		{
+			Name: "a", Kind: dataset.Numeric, Cost: 1, Group: "lab", GroupCost: 9,
+			FurtherCosts: map[string]float64{"minutes": 5, "visits": 1}, GroupFurther: map[string]float64{"minutes": 8, "visits": 0},
+		},
+		{Name: "b", Kind: dataset.Numeric, Cost: 1, FurtherCosts: map[string]float64{"minutes": 1, "visits": 2}},
+	}
+	if err := p.Apply(got, 100); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	s := settings.Default()
+	s.Prices = p
+	s.CostUnit = "visits"
+	s.ValueCosts = map[string]map[string]float64{"c": {"red": 5}}
+	s.Groups[0].Further["staff"] = -1
+	s.MaxFurther = map[string]float64{"minutes": -1, "a": 1, "b": 1, "c": 1, "d": 1}
+	faults := errors.Join(s.Faults(settings.FieldName)...).Error()
+	for _, want := range []string{
+		`Further: the currency "visits": want another name than the CostUnit`, "Further and ValueCosts do not go together",
+		`the group "lab" has a cost in "staff", no feature has`, `the cost of "lab" in staff -1: want 0`, "MaxCost -1: want a number from 0",
+		`limits in ["a" "b" "c" "d"]: want at most 3 further currencies`,
+	} {
+		if !strings.Contains(faults, want) {
+			t.Errorf("%q is not among the faults: %s", want, faults)
+		}
 	}
 }
 

@@ -20,6 +20,10 @@ type Column struct {
 
 	Group     string  // name of the feature's group, which shares a set-up; empty if it has no group
 	GroupCost float64 // price of the group's set-up, paid once on a path
+	// Further are the prices of a test in further currencies, and GroupFurther those of the group's set-up, which are paid as
+	// Cost and GroupCost are. They have no part in scores.
+	Further      dataset.Amounts `json:",omitzero"`
+	GroupFurther dataset.Amounts `json:",omitzero"`
 	// FreeRepeats makes further tests of the feature on a path free. It does not apply to a feature
 	// with Costs, whose values are bought one by one.
 	FreeRepeats bool
@@ -126,6 +130,18 @@ func (c *Column) Due(t *Test, p Paid) float64 {
 	return test.Billed()
 }
 
+// FurtherDue returns what a test of the column costs at a node in further currencies.
+func (c *Column) FurtherDue(p Paid) dataset.Amounts {
+	switch {
+	case c.FreeRepeats && c.Costs == nil && p.Asked:
+		return dataset.Amounts{}
+	case c.Group != "" && !p.SetUp:
+		return c.Further.Plus(c.GroupFurther)
+	default:
+		return c.Further
+	}
+}
+
 // LeastDue returns what the cheapest test of the column costs at a node.
 func (c *Column) LeastDue(p Paid) float64 {
 	due := c.Due(new(Test), p)
@@ -191,8 +207,12 @@ func (c *Column) cost(code int) float64 {
 // before all other tests, however little it separates.
 func Columns(features []dataset.Feature) []Column {
 	columns := make([]Column, len(features))
+	units := dataset.FurtherUnits(features)
 	for i := range features {
-		columns[i] = NewColumn(&features[i])
+		f := &features[i]
+		columns[i] = NewColumn(f)
+		columns[i].Further = dataset.AmountsOf(f.FurtherCosts, units)
+		columns[i].GroupFurther = dataset.AmountsOf(f.GroupFurther, units)
 	}
 	sizes := make(map[string]int)
 	for i := range columns {

@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/rowtype"
+	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/settings"
 )
 
@@ -81,6 +82,11 @@ func (s *Spec) bind() error {
 		s.checkAreFeatures("Monotone", slices.Sorted(maps.Keys(c.Monotone)), names),
 		s.checkAreFeatures("Ordered", slices.Sorted(maps.Keys(c.Ordered)), names),
 		s.checkAreFeatures("Cuts", slices.Sorted(maps.Keys(c.Cuts)), names))
+	chosen := c.Selection()
+	faults = append(faults, chosen.Limits.CheckUnits(c.FurtherUnits()))
+	if chosen.Demand != nil && c.LeafModel != selection.None {
+		faults = append(faults, fmt.Errorf("the LeafModel %s: tallies of rows have no values to score for a demand: choose none", c.LeafModel))
+	}
 	priced := c.Features()
 	for _, list := range slices.Sorted(maps.Keys(priced)) {
 		faults = append(faults, s.checkAreFeatures(list, priced[list], names))
@@ -208,7 +214,8 @@ func (s *Spec) weighs() bool { return s.Settings.Weighs() }
 // members returns the trees of the grid, without their bins.
 func (s *Spec) members() []grid.Member {
 	c := &s.Settings
-	return c.WithPricing(c.Members(false), c.Select, s.names())
+	chosen := c.Selection()
+	return c.WithPricing(c.Members(false), &chosen.Query, s.names())
 }
 
 // checkSplit finds the column that decides on a row's part.

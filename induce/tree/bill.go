@@ -2,6 +2,7 @@ package tree
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -34,6 +35,46 @@ func (t *Tree) due(node int, paid split.Paid, freeRepeats bool) float64 {
 	f := &t.Features[test.Feature]
 	c := split.Column{Cost: test.Cost, Group: f.Group, GroupCost: f.GroupCost, FreeRepeats: freeRepeats}
 	return c.Due(new(split.Test), paid)
+}
+
+// FurtherDues returns what is paid for the test of each inner node in further currencies, in the order of units; nil if
+// there are none.
+func (t *Tree) FurtherDues(units []string) []dataset.Amounts {
+	if len(units) == 0 {
+		return nil
+	}
+	dues := make([]dataset.Amounts, len(t.Nodes))
+	for i, paid := range t.paid() {
+		if n := &t.Nodes[i]; !n.Leaf() {
+			dues[i] = t.furtherDue(i, paid, units)
+		}
+	}
+	return dues
+}
+
+// furtherDue is due in further currencies.
+func (t *Tree) furtherDue(node int, paid split.Paid, units []string) dataset.Amounts {
+	n := &t.Nodes[node]
+	if t.Presence(n) {
+		return dataset.Amounts{}
+	}
+	f := &t.Features[n.Test.Feature]
+	c := split.Column{
+		Group: f.Group, FreeRepeats: t.freeRepeats(n.Test.Feature), Further: dataset.AmountsOf(f.FurtherCosts, units),
+		GroupFurther: dataset.AmountsOf(f.GroupFurther, units),
+	}
+	return c.FurtherDue(paid)
+}
+
+// PathFurther returns for each node what the tests on its path cost in further currencies, given FurtherDues.
+func (t *Tree) PathFurther(dues []dataset.Amounts) []dataset.Amounts {
+	costs := make([]dataset.Amounts, len(t.Nodes))
+	for i := range dues {
+		for _, b := range t.Nodes[i].Branches {
+			costs[b.Child] = costs[i].Plus(dues[i])
+		}
+	}
+	return costs
 }
 
 // paid returns for each inner node what the tests above it have paid for its feature and its group.
@@ -136,7 +177,22 @@ func (t *Tree) Measure() {
 		c.ExpectedCost = cost / float64(w)
 		c.ExpectedTests = float64(tests) / float64(w)
 	}
+	c.Further = t.furtherCosts(func(node int) float64 { return float64(t.Nodes[node].Weight) })
 	t.Complexity = c
+}
+
+// furtherCosts returns the costs in further currencies of rows with these weights at the nodes.
+func (t *Tree) furtherCosts(weight func(node int) float64) dataset.FurtherCosts {
+	units := dataset.FurtherUnits(t.Features)
+	dues := t.FurtherDues(units)
+	var most, sum dataset.Amounts
+	for _, costs := range t.PathFurther(dues) {
+		most = most.Max(costs)
+	}
+	for i, due := range dues {
+		sum = sum.Plus(due.Times(weight(i)))
+	}
+	return dataset.NewFurtherCosts(units, sum.Per(max(weight(0), 1)), most)
 }
 
 // BillsApart reports whether the billed price of a test may differ from its own price: a tested
@@ -181,8 +237,17 @@ func (t *Tree) checkBilled() error {
 
 func checkGroups(features []dataset.Feature) error {
 	prices := make(map[string]float64)
+	further := make(map[string]map[string]float64)
 	for i := range features {
 		f := &features[i]
+		if err := checkFurther(f, &features[0]); err != nil {
+			return err
+		}
+		if amounts, known := further[f.Group]; known && !maps.Equal(amounts, f.GroupFurther) {
+			return fmt.Errorf("feature %q: the group %q has the further costs %v, of another feature %v", f.Name, f.Group, f.GroupFurther,
+				amounts)
+		}
+		further[f.Group] = f.GroupFurther
 		if f.Group == "" && f.GroupCost != 0 || f.GroupCost < 0 {
 			return fmt.Errorf("feature %q: group_cost %v: want a group, and at least 0", f.Name, f.GroupCost)
 		}
@@ -191,6 +256,32 @@ func checkGroups(features []dataset.Feature) error {
 				price)
 		}
 		prices[f.Group] = f.GroupCost
+	}
+	return nil
+}
+
+// checkFurther checks the prices of a feature in further currencies. All features have the currencies of the first one.
+func checkFurther(f, first *dataset.Feature) error {
+	units := slices.Sorted(maps.Keys(first.FurtherCosts))
+	if len(units) > dataset.MostFurther || !slices.Equal(slices.Sorted(maps.Keys(f.FurtherCosts)), units) {
+		return fmt.Errorf("feature %q: further_costs in %q: want the currencies of all features, at most %d", f.Name,
+			slices.Sorted(maps.Keys(f.FurtherCosts)), dataset.MostFurther)
+	}
+	for _, unit := range units {
+		if err := dataset.CheckUnit(unit); err != nil {
+			return fmt.Errorf("feature %q: %w", f.Name, err)
+		}
+	}
+	if f.Group == "" && len(f.GroupFurther) > 0 {
+		return fmt.Errorf("feature %q: group_further_costs %v: want a group", f.Name, f.GroupFurther)
+	}
+	for _, amounts := range []map[string]float64{f.FurtherCosts, f.GroupFurther} {
+		for unit, cost := range amounts {
+			if _, known := f.FurtherCosts[unit]; !known || !(cost >= 0 && cost <= maxCost) {
+				return fmt.Errorf("feature %q: further cost %v in %q: want a number from 0 to %v, in a currency of further_costs",
+					f.Name, cost, unit, maxCost)
+			}
+		}
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ type decoder struct {
 func (d *decoder) feature(f *fileFeature) error {
 	feature := dataset.Feature{
 		Name: f.Name, Cuts: f.Cuts, Range: f.Range, Values: f.Values, Ordered: f.Ordered, Missing: f.Missing,
-		Other: f.Other, Cost: f.Cost, Group: f.Group,
+		Other: f.Other, Cost: f.Cost, Group: f.Group, FurtherCosts: f.FurtherCosts, GroupFurther: f.GroupFurther,
 	}
 	if f.GroupCost != nil {
 		feature.GroupCost = *f.GroupCost

@@ -244,6 +244,8 @@ func fileFeatureOf(f *dataset.Feature) *fileFeature {
 	if f.Group != "" {
 		m.GroupCost = &f.GroupCost
 	}
+	m.FurtherCosts = f.FurtherCosts
+	m.GroupFurther = f.GroupFurther
 	return m
 }
 

@@ -21,6 +21,7 @@ type Questions struct {
 	byName  map[string]int // features of the tree
 	above   []int          // by node: its parent; -1 for the root
 	weights []float64      // by node: weight of all children
+	units   []string       // further currencies
 	tests   []int          // by node: number of tests above it
 
 	sureness *sureness
@@ -32,6 +33,7 @@ func (t *Tree) Questions() *Questions {
 	q := &Questions{
 		tree: t, scorer: t.Scorer(), byName: make(map[string]int, len(t.Features)),
 		weights: make([]float64, len(t.Nodes)), above: t.parents(), sureness: t.sureness(),
+		units: dataset.FurtherUnits(t.Features),
 	}
 	q.sure = sync.OnceValue(q.sureness.all)
 	q.tests, _ = t.PathCosts()
@@ -58,9 +60,10 @@ type Inquiry struct {
 	at         int // the node reached
 	path       []PathStep
 	paid       float64
-	values     []Value // by input
-	known      []known // by input
-	bills      []Bill  // by input
+	further    dataset.Amounts // paid in further currencies
+	values     []Value         // by input
+	known      []known         // by input
+	bills      []Bill          // by input
 	worst      []float64
 	expected   []float64
 	refused    error // error of the latest Answer
@@ -115,11 +118,12 @@ func (q *Questions) Follow(values []Value) (*Inquiry, error) {
 type Question struct {
 	Feature string
 	Kind    dataset.Kind
-	Counts  dataset.Unit // unit of a point in time: days or microseconds
-	Values  []string     // categorical: values in the training rows; must not be changed
-	Cost    float64      // price due here, including the price of its group unless that is paid
-	Unit    string       // unit of the costs; empty if unknown
-	Node    int          // id of the node that asks
+	Counts  dataset.Unit         // unit of a point in time: days or microseconds
+	Values  []string             // categorical: values in the training rows; must not be changed
+	Cost    float64              // price due here, including the price of its group unless that is paid
+	Unit    string               // unit of the costs; empty if unknown
+	Further dataset.FurtherCosts // the price due here in further currencies, as their MaxCost
+	Node    int                  // id of the node that asks
 }
 
 // Standing is the state of an inquiry. At a leaf with a model, the class and the probabilities come
@@ -131,13 +135,14 @@ type Standing struct {
 	// model, for new rows: at most the probability itself, because the tests of the tree were chosen by
 	// the training rows that the probability counts. It is 0 if the node has no training rows.
 	AtLeast  float64
-	Node     int     // id of the node reached
-	Leaf     bool    // the node is a leaf
-	Lacks    string  // feature of the node's test whose value cannot be had, so that the inquiry has ended; empty: see Leaf
-	Tests    int     // number of tests on the path
-	Paid     float64 // total paid for these tests
-	Worst    float64 // greatest total still to be paid
-	Expected float64 // expected total still to be paid, over the training rows of the node
+	Node     int                  // id of the node reached
+	Leaf     bool                 // the node is a leaf
+	Lacks    string               // feature of the node's test whose value cannot be had, so that the inquiry has ended; empty: see Leaf
+	Tests    int                  // number of tests on the path
+	Paid     float64              // total paid for these tests
+	Further  dataset.FurtherCosts // total paid in further currencies, as their MaxCost
+	Worst    float64              // greatest total still to be paid
+	Expected float64              // expected total still to be paid, over the training rows of the node
 }
 
 // Give adds a known value. The value and all tests on its feature cost nothing. The missing Value
@@ -249,7 +254,7 @@ func (i *Inquiry) Next() *Question {
 	}
 	return &Question{
 		Feature: f.Name, Kind: f.Kind, Counts: f.Unit, Values: f.Values, Cost: i.price(test),
-		Unit: t.Algorithm.CostUnit, Node: i.at,
+		Unit: t.Algorithm.CostUnit, Further: i.questions.furtherCosts(i.furtherPrice(test)), Node: i.at,
 	}
 }
 
@@ -373,7 +378,7 @@ func (i *Inquiry) Standing() Standing {
 	n := &t.Nodes[i.at]
 	s := Standing{
 		Class: t.Label.Classes[n.Class], Probabilities: n.Probabilities, Node: i.at, Leaf: n.Leaf(),
-		Tests: i.questions.tests[i.at], Paid: i.paid, AtLeast: i.questions.sureness.of(i.at),
+		Tests: i.questions.tests[i.at], Paid: i.paid, Further: i.questions.furtherCosts(i.further), AtLeast: i.questions.sureness.of(i.at),
 	}
 	if !n.Leaf() && i.lacks(i.at) {
 		s.Lacks = t.Features[n.Test.Feature].Name
@@ -428,26 +433,46 @@ func (i *Inquiry) confident(node int) bool {
 	return i.confidence > 0 && i.questions.sure()[node] >= i.confidence
 }
 
+// furtherCosts returns amounts with the names of the further currencies.
+func (q *Questions) furtherCosts(amounts dataset.Amounts) dataset.FurtherCosts {
+	return dataset.NewFurtherCosts(q.units, dataset.Amounts{}, amounts)
+}
+
 // price returns the price of an inner node's test in this inquiry, where tests of values that are given or cannot be had pay
 // nothing.
 func (i *Inquiry) price(node int) float64 {
-	given := func(feature int) bool {
-		how := i.known[i.questions.scorer.columns[feature]-1]
-		return how == given || how == lacking
-	}
 	test := i.questions.tree.Nodes[node].Test
-	if given(test.Feature) {
+	if i.costless(test.Feature) {
 		return 0
 	}
+	return i.questions.tree.due(node, i.paidAbove(node), test.Paid() == 0)
+}
+
+// furtherPrice is price in further currencies.
+func (i *Inquiry) furtherPrice(node int) dataset.Amounts {
+	if len(i.questions.units) == 0 || i.costless(i.questions.tree.Nodes[node].Test.Feature) {
+		return dataset.Amounts{}
+	}
+	return i.questions.tree.furtherDue(node, i.paidAbove(node), i.questions.units)
+}
+
+// costless reports whether nobody is asked for the value of a feature.
+func (i *Inquiry) costless(feature int) bool {
+	how := i.known[i.questions.scorer.columns[feature]-1]
+	return how == given || how == lacking
+}
+
+// paidAbove returns what the tests above an inner node have paid for its feature and its group.
+func (i *Inquiry) paidAbove(node int) (paid split.Paid) {
 	t := i.questions.tree
-	var paid split.Paid
+	test := t.Nodes[node].Test
 	for above := i.questions.above[node]; above >= 0; above = i.questions.above[above] {
-		if f := t.Nodes[above].Test.Feature; !given(f) && !t.Presence(&t.Nodes[above]) {
+		if f := t.Nodes[above].Test.Feature; !i.costless(f) && !t.Presence(&t.Nodes[above]) {
 			paid.Asked = paid.Asked || f == test.Feature
 			paid.SetUp = paid.SetUp || t.Features[f].Group == t.Features[test.Feature].Group
 		}
 	}
-	return t.due(node, paid, test.Paid() == 0)
+	return paid
 }
 
 // advance moves on while the tested values are known. At a node where the inquiry may end, it moves
@@ -468,6 +493,7 @@ func (i *Inquiry) advance() {
 			continue
 		}
 		i.paid += price
+		i.further = i.further.Plus(i.furtherPrice(i.at))
 		bill := &i.bills[i.input(i.at)]
 		bill.Tests += i.questions.tests[child] - i.questions.tests[i.at]
 		bill.Paid += price

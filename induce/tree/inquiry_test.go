@@ -470,6 +470,33 @@ func TestInquiryGroup(t *testing.T) {
 	}
 }
 
+// TestInquiryFurther: by hand, billedTree with minutes, 5 for the age, 1 for the job and 10 for the group of both.
+func TestInquiryFurther(t *testing.T) {
+	m := billedTree()
+	for f, minutes := range []float64{5, 1} {
+		m.Features[f].FurtherCosts = map[string]float64{"minutes": minutes}
+		m.Features[f].GroupFurther = map[string]float64{"minutes": 10}
+	}
+	due := func(q *tree.Question) float64 { return q.Further.Of("minutes").MaxCost }
+	i := m.Questions().Start(0)
+	if q := i.Next(); q.Feature != "age" || due(q) != 15 {
+		t.Errorf("question %+v, want 15 minutes", q)
+	}
+	if err := i.Answer(tree.Number(20)); err != nil {
+		t.Fatal(err)
+	}
+	if q, s := i.Next(), i.Standing(); q.Feature != "job" || due(q) != 1 || s.Further.Of("minutes").MaxCost != 15 {
+		t.Errorf("question %+v, standing %+v, want 1 minute after 15", q, s)
+	}
+	i = m.Questions().Start(0)
+	if err := i.Give("age", tree.Number(20)); err != nil {
+		t.Fatal(err)
+	}
+	if q, s := i.Next(), i.Standing(); due(q) != 11 || s.Further.Of("minutes").MaxCost != 0 {
+		t.Errorf("question %+v, standing %+v, want 11 minutes after 0", q, s)
+	}
+}
+
 // The decision path of a row: which tests it takes, and what each of them costs.
 func ExampleInquiry_Path() {
 	t := smallTree() // of tree.Decode

@@ -133,9 +133,10 @@ func TestSchemasGenerated(t *testing.T) {
 		},
 	}
 	forms := map[reflect.Type]reflect.Type{
-		reflect.TypeFor[tree.FileBranches](): reflect.TypeFor[[]tree.FileBranch](),
-		reflect.TypeFor[tree.FileTerms]():    reflect.TypeFor[[]tree.FileTerm](),
-		reflect.TypeFor[[]json.RawMessage](): reflect.TypeFor[[]schemaColumn](), // columns of schema.json
+		reflect.TypeFor[tree.FileBranches]():    reflect.TypeFor[[]tree.FileBranch](),
+		reflect.TypeFor[tree.FileTerms]():       reflect.TypeFor[[]tree.FileTerm](),
+		reflect.TypeFor[dataset.FurtherCosts](): reflect.TypeFor[[]dataset.FurtherCost](),
+		reflect.TypeFor[[]json.RawMessage]():    reflect.TypeFor[[]schemaColumn](), // columns of schema.json
 	}
 	schematest.Test(t, "../..", schematest.Set{
 		Documents: []schematest.Document{

@@ -92,6 +92,9 @@ type Algorithm struct {
 	Selected []string `json:"selected,omitempty"`
 	// MaxCost is the greatest billed cost of a path for which features were tested; absent: unlimited.
 	MaxCost float64 `json:"max_cost,omitempty" jsonschema:"minimum=0"`
+	// MaxFurther are the greatest billed costs of a path in further currencies, for which features were tested; absent:
+	// unlimited.
+	MaxFurther map[string]float64 `json:"max_further_costs,omitempty"`
 	// MaxTests is the greatest number of tests on a path that cost something, for which features were tested; absent:
 	// unlimited.
 	MaxTests int `json:"max_tests,omitempty" jsonschema:"minimum=0"`
@@ -190,9 +193,11 @@ type Complexity struct {
 	ExpectedCost  float64 `json:"expected_cost"`
 	ExpectedTests float64 `json:"expected_tests"`
 	MaxCost       float64 `json:"max_cost"` // billed cost of the most expensive path; of versions as ExpectedCost
-	Nodes         int     `json:"nodes" jsonschema:"minimum=1"`
-	Leaves        int     `json:"leaves" jsonschema:"minimum=1"`
-	Depth         int     `json:"depth" jsonschema:"minimum=0"` // tests on the longest path
+	// Further are the costs in further currencies, such as minutes beside euros; absent: there are none.
+	Further dataset.FurtherCosts `json:"further_costs,omitzero"`
+	Nodes   int                  `json:"nodes" jsonschema:"minimum=1"`
+	Leaves  int                  `json:"leaves" jsonschema:"minimum=1"`
+	Depth   int                  `json:"depth" jsonschema:"minimum=0"` // tests on the longest path
 }
 
 // Renamed returns JSON of any version with the names of this version. In version 0.3, expected_cost and max_cost were

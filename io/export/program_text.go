@@ -47,6 +47,9 @@ func head(t *tree.Tree, o Options) []string {
 		"Espalier has trained it (github.com/espalier-ml/espalier), and is not needed to run it: this file is all.",
 		fmt.Sprintf("%d leaves; a row of the training data paid %.4g for its tests on average, and at most %.4g.",
 			t.Complexity.Leaves, expected, most))
+	for _, cost := range t.Complexity.Further.List() {
+		lines = append(lines, fmt.Sprintf("In %s it paid %.4g on average, and at most %.4g.", short(cost.Unit), cost.ExpectedCost, cost.MaxCost))
+	}
 	models := 0
 	for i := range t.Nodes {
 		if n := &t.Nodes[i]; n.Leaf() && n.Model != nil {

@@ -44,6 +44,10 @@ func (b *builder) parts() *table {
 	if priced {
 		t.Heads = append(t.Heads, "error cost")
 	}
+	further := b.Tree.Complexity.Further
+	for _, cost := range further.List() {
+		t.Heads = append(t.Heads, textview.Name(cost.Unit))
+	}
 	for _, p := range b.Metrics.Parts() {
 		m := p.Metrics
 		i := m.Intervals
@@ -57,6 +61,9 @@ func (b *builder) parts() *table {
 		}
 		if priced {
 			row = append(row, figure(m.ExpectedErrorCost, nil))
+		}
+		for _, cost := range further.List() {
+			row = append(row, figure(new(m.Further.Of(cost.Unit).ExpectedCost), nil))
 		}
 		t.Rows = append(t.Rows, row)
 	}

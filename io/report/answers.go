@@ -37,7 +37,8 @@ func (f *facts) whatItCosts() answered {
 	a := answered{ID: "cost", Question: "What does a row cost?"}
 	expected := *cmp.Or(f.metrics.ExpectedCost, &f.Tree.Complexity.ExpectedCost)
 	most := f.Tree.Complexity.MaxCost
-	a.Short = fmt.Sprintf("%s on average, %s at most", f.cost(expected), f.cost(most))
+	a.Short = fmt.Sprintf("%s on average, %s at most", f.cost(expected), f.cost(most)) +
+		textview.FurtherCosts(f.furtherCosts(), "; ", short, textview.Name)
 	text := fmt.Sprintf("A training row is asked %s questions on average and %d at most.", short(f.Tree.Complexity.ExpectedTests),
 		f.Tree.Complexity.Depth)
 	if half, nine := paidBy(f.Tree, 0.5), paidBy(f.Tree, 0.9); most > 0 {

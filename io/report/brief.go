@@ -244,10 +244,19 @@ func (f *facts) spent() said {
 		return f.total(s)
 	}
 	s = s.say("It costs ").stress(f.cost(*cost)).say(" per row on average and %s at most", f.cost(c.MaxCost))
+	s = s.say("%s", textview.FurtherCosts(f.furtherCosts(), ", ", short, textview.Name))
 	if all > 0 {
 		s = s.say(", where all %s cost ", count(features, "feature", "features")).stress(f.cost(all))
 	}
 	return f.total(s)
+}
+
+// furtherCosts returns the costs in further currencies, of the rows that judge if there are any.
+func (f *facts) furtherCosts() *dataset.FurtherCosts {
+	if f.metrics.Further != (dataset.FurtherCosts{}) {
+		return &f.metrics.Further
+	}
+	return &f.Tree.Complexity.Further
 }
 
 // total ends a sentence with the total of tests and errors, if errors have costs.

@@ -74,9 +74,9 @@ func (f *facts) reason(n *tree.Node) []string {
 		best += " that were not asked above"
 	}
 	switch a := &t.Algorithm; {
-	case a.MaxCost > 0 && a.MaxTests > 0:
+	case (a.MaxCost > 0 || len(a.MaxFurther) > 0) && a.MaxTests > 0:
 		best += " that the maximum cost and number of tests allow"
-	case a.MaxCost > 0:
+	case a.MaxCost > 0 || len(a.MaxFurther) > 0:
 		best += " that the maximum cost allows"
 	case a.MaxTests > 0:
 		best += " that the maximum number of tests allows"

@@ -156,8 +156,9 @@ func (unchecked) faults() []error { return nil }
 
 // Choices is a setting of several values, such as ListOf. In JSON a single value may be given
 // without a list, and numbers are numbers.
-func Choices[T any](to *T, parse func(items []string) (T, error), spell func(T) []string) Value {
-	return &listOf[T]{to: to, parse: parse, spell: spell, bare: true}
+// others are further fields that the texts set.
+func Choices[T any](to *T, parse func(items []string) (T, error), spell func(T) []string, others ...any) Value {
+	return &listOf[T]{to: to, parse: parse, spell: spell, bare: true, others: others}
 }
 
 // ListOf is a setting of a custom type that is spelled as several texts.

@@ -196,8 +196,9 @@ func (f *facts) describeUse() {
 	expected := c.ExpectedCost
 	most := c.MaxCost
 	add(&f.Use, "Features", f.say("%d, asked one after the other and only if needed: %s", len(tested), f.names(tested)))
+	further := FurtherCosts(&c.Further, "; ", func(x float64) string { return fmt.Sprintf("%.4g", x) }, f.write)
 	add(&f.Use, "Cost of a prediction", f.say("%.4g%s on average over the training rows, at most %.4g%s", expected, unit,
-		most, unit))
+		most, unit)+written(further))
 	add(&f.Use, "Tests of a prediction", f.say("%.4g on average, at most %d", c.ExpectedTests, c.Depth))
 	add(&f.Use, "Decision", f.decision())
 	add(&f.Use, "Tests and errors", f.total())

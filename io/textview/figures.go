@@ -22,6 +22,15 @@ func FiguresTable(parts []runfolder.MeasuredPart) *Table {
 	if priced {
 		t.Columns = append(t.Columns, Column{Head: "error cost"})
 	}
+	var units []string
+	for _, p := range parts {
+		for _, cost := range p.Metrics.Further.List() {
+			if !slices.Contains(units, cost.Unit) {
+				units = append(units, cost.Unit)
+				t.Columns = append(t.Columns, Column{Head: name(cost.Unit)})
+			}
+		}
+	}
 	for _, p := range parts {
 		m := p.Metrics
 		row := []string{
@@ -31,6 +40,9 @@ func FiguresTable(parts []runfolder.MeasuredPart) *Table {
 		}
 		if priced {
 			row = append(row, Figure(m.ExpectedErrorCost))
+		}
+		for _, unit := range units {
+			row = append(row, Figure(new(m.Further.Of(unit).ExpectedCost)))
 		}
 		t.Add(row...)
 	}

@@ -63,12 +63,13 @@ func frontierTable(f *runfolder.Frontier, shown []int) *Table {
 	corrected := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.Optimism != nil })
 	mistaken := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.ExpectedTotalCost != nil })
 	measured := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.Validation.Accuracy != nil }) // earlier versions did not
-	columns := []struct {
+	type column struct {
 		Column
 
 		absent bool
 		cell   func(p *runfolder.Point) string
-	}{
+	}
+	columns := []column{
 		{
 			Column{Head: "tree", Left: true, Rank: 3},
 			false,
@@ -105,6 +106,12 @@ func frontierTable(f *runfolder.Frontier, shown []int) *Table {
 			return fmt.Sprintf("%s, theta %s, %s", describe(&p.Algorithm), number(p.Algorithm.Theta), p.Algorithm.Tests)
 		}},
 		{Column{Left: true}, false, Marks},
+	}
+	const before = 4 // columns of costs
+	for _, cost := range points[0].Further.List() {
+		columns = slices.Insert(columns, before,
+			column{Column{Head: name(cost.Unit)}, false, func(p *runfolder.Point) string { return threeDigits(p.Further.Of(cost.Unit).ExpectedCost) }},
+			column{Column{Head: "max " + name(cost.Unit), Rank: 4}, false, func(p *runfolder.Point) string { return number(p.Further.Of(cost.Unit).MaxCost) }})
 	}
 	t := NewTable()
 	for _, c := range columns {

@@ -299,6 +299,7 @@ func (o *Overview) cost(m *metric.Metrics) string {
 	if counted != unitTests && m.ExpectedTests != nil {
 		text += fmt.Sprintf(" (%s tests)", figureOf(*m.ExpectedTests))
 	}
+	text += FurtherCosts(&m.Further, "; ", figureOf, name)
 	if m.ExpectedErrorCost != nil {
 		text += "; errors cost " + figureOf(*m.ExpectedErrorCost) + " per row"
 	}
@@ -308,6 +309,13 @@ func (o *Overview) cost(m *metric.Metrics) string {
 	}
 	if f := o.Run.Frontier; f != nil && paid != nil && f.Limits.ExpectedCost != 0 && *paid > f.Limits.ExpectedCost {
 		text += fmt.Sprintf(" The limit holds on the training rows, which cost %s.", figureOf(t.Complexity.ExpectedCost))
+	}
+	if f := o.Run.Frontier; f != nil {
+		for _, limit := range f.Limits.Further.List() {
+			if on := t.Complexity.Further.Of(limit.Unit); limit.ExpectedCost != 0 && m.Further.Of(limit.Unit).ExpectedCost > limit.ExpectedCost {
+				text += fmt.Sprintf(" The limit in %s holds on the training rows, which cost %s.", name(limit.Unit), figureOf(on.ExpectedCost))
+			}
+		}
 	}
 	if once := o.onceEach(); most > once {
 		text += fmt.Sprintf(" All features cost %s once: further tests of a feature are billed again, unless "+

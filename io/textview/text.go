@@ -1,6 +1,9 @@
 package textview
 
 import (
+	"maps"
+	"slices"
+
 	"bufio"
 	"fmt"
 	"io"
@@ -9,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -62,6 +66,16 @@ func Expected(t *tree.Tree, spell func(float64) string) string {
 	return s + " (" + spell(t.Complexity.ExpectedTests) + " tests)"
 }
 
+// FurtherCosts describes costs in further currencies, each after a separator; empty if there are none. spell writes an
+// amount, named the name of a currency.
+func FurtherCosts(costs *dataset.FurtherCosts, separator string, spell func(float64) string, named func(string) string) string {
+	text := ""
+	for _, cost := range costs.List() {
+		text += fmt.Sprintf("%s%s %s on average, %s at most", separator, spell(cost.ExpectedCost), named(cost.Unit), spell(cost.MaxCost))
+	}
+	return text
+}
+
 func describe(a *tree.Algorithm) string {
 	s := a.Name
 	if a.Objective == tree.TotalCost {
@@ -87,6 +101,9 @@ func describe(a *tree.Algorithm) string {
 	}
 	if a.MaxCost > 0 {
 		s += ", cost of a path: " + number(a.MaxCost)
+	}
+	for _, unit := range slices.Sorted(maps.Keys(a.MaxFurther)) {
+		s += fmt.Sprintf(", %s of a path: %s", name(unit), number(a.MaxFurther[unit]))
 	}
 	if a.MaxTests > 0 {
 		s += fmt.Sprintf(", paid tests on a path: %d", a.MaxTests)

@@ -174,6 +174,41 @@ func spellTolerance(x *float64) []string {
 	return []string{spell(*x)}
 }
 
+// limits is a setting of a limit on costs, and of limits in further currencies, such as 20 or minutes=30 or both. A limit
+// replaces an earlier one.
+func limits(to *float64, further *map[string]float64, name string) setting.Value {
+	parse := func(items []string) (limit float64, err error) {
+		var list map[string]float64
+		for _, text := range items {
+			at := strings.LastIndexByte(text, '=')
+			x, err := strconv.ParseFloat(text[at+1:], 64)
+			switch {
+			case err != nil || at == 0:
+				return 0, &setting.ItemError{Item: text, Err: fmt.Errorf("want a number %s, or CURRENCY=NUMBER", settings.RangeOf(name))}
+			case at < 0:
+				limit = x
+				continue
+			case list == nil:
+				list = make(map[string]float64)
+			}
+			list[text[:at]] = x
+		}
+		*further = list
+		return limit, nil
+	}
+	spellAll := func(limit float64) []string {
+		var items []string
+		if limit != 0 || len(*further) == 0 {
+			items = append(items, spell(limit))
+		}
+		for _, unit := range slices.Sorted(maps.Keys(*further)) {
+			items = append(items, unit+"="+spell((*further)[unit]))
+		}
+		return items
+	}
+	return setting.Choices(to, parse, spellAll, further)
+}
+
 // parseBins reads a number of bins, or auto.
 func parseBins(items []string) (int, error) {
 	if slices.Equal(items, []string{auto}) {

@@ -255,7 +255,7 @@ func (c *Train) costSettings() []setting.Setting {
 		{
 			Name: "costs", Value: setting.Table(setting.Text(&c.CostsFile), c.Prices.Tables()),
 			Help: "CSV of test costs: " + strings.Join(settings.CostHeaders(), " or ") + "; a group is paid once on a path, " +
-				"other features cost 1",
+				"other features cost 1; more columns are further currencies",
 		},
 		{
 			Name: "repeat_cost", Value: oneOfTwo(&c.FreeRepeats, repeatFull, tree.RepeatFree),
@@ -394,12 +394,12 @@ func (c *Train) choiceSettings() []setting.Setting {
 			Help: "probability with which each share of --min_sensitivity and the like is kept, 0.5 to 1",
 		},
 		{
-			Name: "max_expected_cost", Value: number(&c.MaxExpectedCost, "max_expected_cost"),
-			Help: "budget: the best tree of at most this expected cost; 0: any",
+			Name: "max_expected_cost", Value: limits(&c.MaxExpectedCost, &c.MaxExpectedFurther, "max_expected_cost"),
+			Help: "budget: the best tree of at most this expected cost, or minutes=9; 0: any",
 		},
 		{
-			Name: "max_cost", Value: number(&c.MaxCost, "max_cost"),
-			Help: "budget of the most expensive path; 0: any",
+			Name: "max_cost", Value: limits(&c.MaxCost, &c.MaxFurther, "max_cost"),
+			Help: "budget of any path, or minutes=30; 0: any",
 		},
 		{
 			Name: "max_tests", Value: whole(&c.MaxTests, "max_tests"),

@@ -2,8 +2,11 @@ package config_test
 
 import (
 	"encoding/json"
+	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/tables"
@@ -163,6 +167,43 @@ func TestFaults(t *testing.T) {
 		change(&c)
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("want an error with %q, got %v", text, err)
+		}
+	}
+}
+
+// TestLimits: limits in further currencies are given beside the limit of costs, at once or one after the other. A setting
+// without them is a number.
+func TestLimits(t *testing.T) {
+	for _, texts := range [][]string{{"20,minutes=30"}, {"7", "minutes=5", "minutes=30", "20"}, {"minutes=30", "20"}} {
+		c := required()
+		at := slices.IndexFunc(c.Settings(), func(s setting.Setting) bool { return s.Name == "max_cost" })
+		value := c.Settings()[at].Value
+		for _, text := range texts {
+			if err := errors.Join(value.Set(text), setting.Refused(value)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, err := json.Marshal(c)
+		again := required()
+		if err != nil || json.Unmarshal(b, &again) != nil || again.MaxCost != 20 || !maps.Equal(again.MaxFurther, map[string]float64{"minutes": 30}) {
+			t.Errorf("%q: %v, %v %v in %s", texts, err, again.MaxCost, again.MaxFurther, b)
+		}
+		if limits := c.Selection().Limits.String(); limits != "a maximum cost of 20, a maximum cost of 30 minutes" {
+			t.Errorf("%q: limits %s", texts, limits)
+		}
+	}
+	c := required()
+	if err := json.Unmarshal([]byte(`{"max_cost": 20, "max_expected_cost": "minutes=2"}`), &c); err != nil || c.MaxCost != 20 || c.MaxExpectedFurther["minutes"] != 2 {
+		t.Errorf("%v: %v, %v", err, c.MaxCost, c.MaxExpectedFurther)
+	}
+	c.MaxExpectedFurther = nil
+	if b, err := json.Marshal(c); err != nil || !strings.Contains(string(b), `"max_expected_cost":0,"max_cost":20,`) {
+		t.Errorf("%v: %s", err, b)
+	}
+	for _, text := range []string{"much", "=3", "minutes=", "minutes=x"} {
+		c := required()
+		if err := json.Unmarshal([]byte(`{"max_cost": "`+text+`"}`), &c); err == nil || !strings.Contains(err.Error(), "or CURRENCY=NUMBER") {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 }

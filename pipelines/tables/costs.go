@@ -40,6 +40,8 @@ type costLine struct {
 	cost      float64
 	group     string // group of features that share a set-up; empty if none
 	groupCost float64
+
+	further, groupFurther map[string]float64 // costs in further currencies
 }
 
 // costKey identifies the subject of a line's cost.
@@ -91,6 +93,7 @@ func ReadCosts(ctx context.Context, f *source.Files, t *config.Train, columns []
 	c.Costs = nil
 	c.ValueCosts = nil
 	c.Groups = nil
+	c.Further = nil
 	b, err := tableFile(ctx, f, "costs", url)
 	if err != nil {
 		return nil, err
@@ -101,7 +104,7 @@ func ReadCosts(ctx context.Context, f *source.Files, t *config.Train, columns []
 		known[name] = true
 	}
 	groups := make(map[string]*costLine)
-	return c, eachLine(b, "costs", url, settings.CostHeaders(), func(number int, header, record []string) error {
+	err = eachLine(b, "costs", url, costHeaders(b), func(number int, header, record []string) error {
 		line, err := c.parse(number, header, record)
 		if err != nil {
 			return err
@@ -113,15 +116,64 @@ func ReadCosts(ctx context.Context, f *source.Files, t *config.Train, columns []
 		if first, ok := c.lines[key]; ok {
 			return c.fault(line, "%s has a cost by line %d already: keep one of the two lines", key, first)
 		}
-		if first := groups[line.group]; first != nil && first.groupCost != line.groupCost {
-			return c.fault(line, "group_cost %v: the group %q costs %v by line %d; want one price for all of a group",
-				line.groupCost, line.group, first.groupCost, first.number)
+		if first := groups[line.group]; first != nil && (first.groupCost != line.groupCost || !maps.Equal(first.groupFurther, line.groupFurther)) {
+			return c.fault(line, "group_cost %s: the group %q costs %s by line %d; want one price for all of a group",
+				line.ofGroup(), line.group, first.ofGroup(), first.number)
 		}
 		groups[line.group] = line
 		c.lines[key] = line.number
 		c.add(line)
 		return nil
 	})
+	if err == nil && slices.Contains(c.FurtherUnits(), t.CostUnit) {
+		err = usage.Errorf("--costs %s: the column %q has the name of the --cost_unit, in which the column cost is: choose another name", url,
+			t.CostUnit)
+	}
+	return c, err
+}
+
+// ofGroup writes what the group of a line costs.
+func (l *costLine) ofGroup() string {
+	text := settings.Spelled(l.groupCost)
+	for _, unit := range slices.Sorted(maps.Keys(l.groupFurther)) {
+		text += fmt.Sprintf(", %s %s", settings.Spelled(l.groupFurther[unit]), unit)
+	}
+	return text
+}
+
+// ofGroups begins the name of the column of a group's costs in a further currency.
+const ofGroups = "group_"
+
+// costHeaders returns the first lines that a costs file may have, with its own if further columns, each named by its
+// currency, follow the columns of a file with costs by feature.
+func costHeaders(b []byte) []string {
+	list := settings.CostHeaders()
+	header, err := newCSV(b).Read()
+	at := 0
+	for _, known := range list {
+		if columns := strings.Split(known, ","); !strings.Contains(known, "value") && err == nil && len(header) > len(columns) &&
+			slices.Equal(header[:len(columns)], columns) {
+			at = len(columns)
+		}
+	}
+	if at == 0 {
+		return list
+	}
+	units := 0
+	for i, column := range header[at:] {
+		unit, group := strings.CutPrefix(column, ofGroups)
+		if dataset.CheckUnit(column) != nil || slices.Contains(header[:at+i], column) || column == "value" || column == "group" ||
+			group && (at < 4 || !slices.Contains(header[at:], unit)) {
+			return list
+		}
+		if !group {
+			units++
+		}
+	}
+	if units > dataset.MostFurther {
+		return list
+	}
+	return append(list, strings.Join(header, ","))
 }
 
 // checkNames checks that all features with prices are among the columns.
@@ -146,13 +198,21 @@ func (c *Costs) add(line *costLine) {
 		return
 	}
 	set(&c.Costs, line.feature, line.cost)
+	for unit, cost := range line.further {
+		if c.Further == nil {
+			c.Further = make(map[string]map[string]float64)
+		}
+		costs := c.Further[unit]
+		set(&costs, line.feature, cost)
+		c.Further[unit] = costs
+	}
 	if line.group == "" {
 		return
 	}
 	at := slices.IndexFunc(c.Groups, func(g settings.CostGroup) bool { return g.Name == line.group })
 	if at < 0 {
 		at = len(c.Groups)
-		c.Groups = append(c.Groups, settings.CostGroup{Name: line.group, Cost: line.groupCost})
+		c.Groups = append(c.Groups, settings.CostGroup{Name: line.group, Cost: line.groupCost, Further: line.groupFurther})
 	}
 	c.Groups[at].Features = append(c.Groups[at].Features, line.feature)
 }
@@ -180,7 +240,14 @@ func DigestOf(ctx context.Context, f *source.Files, flag, url string) (string, e
 // parse reads the fields of a line.
 func (c *Costs) parse(number int, header, record []string) (*costLine, error) {
 	line := &costLine{number: number}
-	groupCost := ""
+	groupCosts := make(map[string]string) // by column
+	costOf := func(column, text string) (float64, error) {
+		cost, err := parseCost(text)
+		if err != nil {
+			return 0, c.fault(line, "%s %q: %v", column, text, err)
+		}
+		return cost, nil
+	}
 	for i, text := range record {
 		switch header[i] {
 		case "feature":
@@ -190,8 +257,8 @@ func (c *Costs) parse(number int, header, record []string) (*costLine, error) {
 			line.single = true
 		case "cost":
 			var err error
-			if line.cost, err = parseCost(text); err != nil {
-				return nil, c.fault(line, "cost %q: %v", text, err)
+			if line.cost, err = costOf("cost", text); err != nil {
+				return nil, err
 			}
 		case "group":
 			line.group = text
@@ -200,18 +267,34 @@ func (c *Costs) parse(number int, header, record []string) (*costLine, error) {
 					text, strings.TrimSpace(text))
 			}
 		default:
-			groupCost = text
+			if strings.HasPrefix(header[i], ofGroups) {
+				groupCosts[header[i]] = text
+				continue
+			}
+			cost, err := costOf(header[i], text)
+			if err != nil {
+				return nil, err
+			}
+			set(&line.further, header[i], cost)
 		}
 	}
-	if line.group == "" {
-		if groupCost != "" {
-			return nil, c.fault(line, "group_cost %q of no group: name the group, or leave both empty", groupCost)
+	for _, column := range slices.Sorted(maps.Keys(groupCosts)) {
+		text := groupCosts[column]
+		if line.group == "" {
+			if text != "" {
+				return nil, c.fault(line, "%s %q of no group: name the group, or leave both empty", column, text)
+			}
+			continue
 		}
-		return line, nil
-	}
-	var err error
-	if line.groupCost, err = parseCost(groupCost); err != nil {
-		return nil, c.fault(line, "group_cost %q of the group %q: %v", groupCost, line.group, err)
+		cost, err := parseCost(text)
+		switch unit := strings.TrimPrefix(column, ofGroups); {
+		case err != nil:
+			return nil, c.fault(line, "%s %q of the group %q: %v", column, text, line.group, err)
+		case column == "group_cost":
+			line.groupCost = cost
+		default:
+			set(&line.groupFurther, unit, cost)
+		}
 	}
 	return line, nil
 }

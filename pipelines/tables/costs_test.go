@@ -55,8 +55,11 @@ func TestCostsRefused(t *testing.T) {
 		"feature,cost,group,group_cost\na,1,lab,1e40\n":          `line 2: group_cost "1e40" of the group "lab": is above 1e+30`,
 		"feature,cost,group,group_cost\na,1,,3\n":                `line 2: group_cost "3" of no group`,
 		"feature,cost,group,group_cost\na,1,lab,\n":              `line 2: group_cost "" of the group "lab": want a number from 0`,
-		"feature,cost\nb,1\ncolour,1\n":                          `line 3: no feature "colour"; did you mean "color"?`,
-		"feature,cost\nsomething else,1\n":                       `line 2: no feature "something else"`,
+		"feature,cost,minutes\na,1,x\n":                          `line 2: minutes "x": want a number from 0`,
+		"feature,cost,group,group_cost,minutes,group_minutes\na,1,lab,3,1,4\nb,1,lab,3,1,5\n": `line 3: group_cost 3, 5 minutes: the group "lab" costs 3, 4 minutes by line 2`,
+		"feature,cost,group,group_cost,minutes,group_minutes\na,1,,,1,5\n":                    `line 2: group_minutes "5" of no group`,
+		"feature,cost\nb,1\ncolour,1\n":                                                       `line 3: no feature "colour"; did you mean "color"?`,
+		"feature,cost\nsomething else,1\n":                                                    `line 2: no feature "something else"`,
 	} {
 		url := costsFile(t, text)
 		_, err := tables.ReadCosts(t.Context(), source.Process, &config.Train{Tables: config.Tables{CostsFile: url}}, columns())
@@ -67,6 +70,30 @@ func TestCostsRefused(t *testing.T) {
 	_, err := tables.ReadCosts(t.Context(), source.Process, &config.Train{Tables: config.Tables{CostsFile: filepath.Join(t.TempDir(), "none.csv")}}, columns())
 	if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), "--costs: ") {
 		t.Errorf("no such file: %v", err)
+	}
+}
+
+// TestFurtherColumns: further columns of a costs file are prices in further currencies. Other further columns are refused.
+func TestFurtherColumns(t *testing.T) {
+	c := readCosts(t, "feature,cost,group,group_cost,minutes,visits,group_minutes\na,1,lab,3,4,0,6\nb,2,lab,3,5,1,6\ncolor,1,,,0,1,\n")
+	if diff := cmp.Diff(map[string]map[string]float64{
+		"minutes": {"a": 4, "b": 5, "color": 0}, "visits": {"a": 0, "b": 1, "color": 1},
+	}, c.Further); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if g := c.Groups; len(g) != 1 || g[0].Cost != 3 || !cmp.Equal(g[0].Further, map[string]float64{"minutes": 6}) {
+		t.Errorf("groups %+v", g)
+	}
+	for _, header := range []string{
+		"feature,cost,", "feature,cost, minutes", "feature,cost,minutes,minutes", "feature,cost,group_minutes", "feature,cost,minutes,group_minutes",
+		"feature,value,cost,minutes", "feature,cost,value", "feature,cost,group,group_cost,group_minutes", "feature,minutes",
+		"feature,cost,a,b,c,d", "feature,cost,group",
+	} {
+		url := costsFile(t, header+"\n")
+		_, err := tables.ReadCosts(t.Context(), source.Process, &config.Train{Tables: config.Tables{CostsFile: url}}, columns())
+		if err == nil || !strings.Contains(err.Error(), "want feature,cost or ") {
+			t.Errorf("%q: %v", header, err)
+		}
 	}
 }
 

@@ -133,6 +133,17 @@ func choose(ctx context.Context, r stage, s *scored, slicer *slicing.Slicer) (*c
 			return c.Grouped.Counts(t, all), nil
 		}
 	}
+	c.Scored = func(ctx context.Context, t *tree.Tree) (*metric.Metrics, error) {
+		metrics, err := (&scorer{r}).countModels(ctx, g.objects, t)
+		if err != nil {
+			return nil, err
+		}
+		m, err := metrics()
+		if err != nil {
+			return nil, err
+		}
+		return m.Validation, nil
+	}
 	c.Model = func(nodes []tree.Node, candidate int) *tree.Tree { return modeller.Model(nodes, g.members[candidate]) }
 	c.Sample = func(ctx context.Context, part dataset.Part) (*dataset.Objects, error) {
 		if part != dataset.Train || g.train().Objects > int64(selection.Most(part)) {

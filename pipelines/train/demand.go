@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -12,7 +13,7 @@ import (
 
 // keepDemand gives the chosen tree the threshold that keeps the demand of the run or of the choice, or chooses a listed tree
 // that keeps it. A tree that is named by its number stays chosen.
-func (p *promotion) keepDemand() error {
+func (p *promotion) keepDemand(ctx context.Context) error {
 	d := p.parsed.Selection.Demand
 	p.frontier.ByDemand = false
 	if d == nil || p.wish.Prices() && !p.wish.Demands() { // other error costs take the place of the run's demand
@@ -28,8 +29,8 @@ func (p *promotion) keepDemand() error {
 	switch {
 	case p.pool == nil:
 		return refused("an earlier version has trained the run, and did not keep the validation rows of its trees: train again")
-	case p.dependent():
-		return refused("rows of a group depend on each other, and the run does not keep the groups: train with the demand")
+	case p.dependent() && p.wish.WithoutRows:
+		return refused("rows of a group depend on each other, and the run does not keep the groups: leave out --without_rows")
 	}
 	var list []*frontier.Candidate
 	var points []int // by candidate: index of the point
@@ -49,11 +50,9 @@ func (p *promotion) keepDemand() error {
 	if len(list) == 0 {
 		return refused("the leaves of the tree have models")
 	}
-	groups := func(t *tree.Tree) *tree.GroupCounts {
-		if p.pool.Groups == nil {
-			return nil
-		}
-		return p.pool.Groups(t, dataset.Validation)
+	groups, err := p.validationGroups(ctx)
+	if err != nil {
+		return err
 	}
 	at, decided, err := selection.Decided(d, list, chosen, groups)
 	switch {
@@ -67,4 +66,18 @@ func (p *promotion) keepDemand() error {
 	p.frontier.ByDemand = d.Trades() && p.wish.Number < 0
 	p.Reporter.Note(fmt.Sprintf("%q is predicted from the probability %v on", d.Class, decided.Tree.Label.Decision.Threshold))
 	return nil
+}
+
+// validationGroups returns how far the validation rows are independent, counted by the leaves of a tree. Rows of groups are
+// read again.
+func (p *promotion) validationGroups(ctx context.Context) (func(t *tree.Tree) *tree.GroupCounts, error) {
+	if p.dependent() {
+		return (&reopened{promotion: p}).groups(ctx)
+	}
+	return func(t *tree.Tree) *tree.GroupCounts {
+		if p.pool.Groups == nil {
+			return nil
+		}
+		return p.pool.Groups(t, dataset.Validation)
+	}, nil
 }

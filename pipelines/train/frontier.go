@@ -153,13 +153,13 @@ func newPromotion(
 	if p.before < 0 {
 		return nil, usage.Errorf("%s: %s marks no tree as chosen", c.Run, runfolder.FrontierName)
 	}
-	return p, p.choose()
+	return p, p.choose(ctx)
 }
 
 // choose marks another point of the frontier as chosen: the point with a given number, or the point that
 // the settings choose, as in training. With leaf models it chooses among the listed trees, because only
 // these have models.
-func (p *promotion) choose() (err error) {
+func (p *promotion) choose(ctx context.Context) (err error) {
 	s := &p.parsed.Selection
 	f := p.frontier
 	f.Select = s.Rule.String()
@@ -174,6 +174,9 @@ func (p *promotion) choose() (err error) {
 		s.Merit = f.Criterion()
 	default:
 		s.Merit = s.Criterion(len(p.grown.Label.Classes))
+	}
+	if err := s.Limits.CheckUnits(dataset.FurtherUnits(p.features)); err != nil {
+		return usage.Errorf("%v", err)
 	}
 	if err := p.priceListed(); err != nil {
 		return err
@@ -208,7 +211,7 @@ func (p *promotion) choose() (err error) {
 	if p.wish.Prices() && s.Rule == frontier.Total && p.wish.Number < 0 {
 		p.leaveOutDominated()
 	}
-	if err := p.keepDemand(); err != nil {
+	if err := p.keepDemand(ctx); err != nil {
 		return err
 	}
 	for i := range f.Points {

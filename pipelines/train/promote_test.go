@@ -19,7 +19,10 @@ import (
 	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -663,5 +666,69 @@ func TestPromoteByDemand(t *testing.T) {
 	if _, err := promoted(t, plain.Output, -1, map[string]string{"min_sensitivity": "high=0.999"}, nil); err == nil ||
 		!strings.Contains(err.Error(), "no tree keeps the demand") {
 		t.Errorf("a demand that is too high: %v", err)
+	}
+}
+
+// TestPromoteByDemandOfGroups: rows of a group depend on each other, so a demand reads them again. The tree is that of a
+// training with the demand.
+func TestPromoteByDemandOfGroups(t *testing.T) {
+	rows := newRows(3000)
+	for i := range rows.id {
+		rows.id[i] = int64(i / 10)
+		if first := i / 10 * 10; i/10%2 == 0 { // ten equal rows
+			rows.a[i], rows.b[i], rows.twin[i], rows.color[i], rows.class[i] = rows.a[first], rows.b[first], rows.twin[first], rows.color[first], rows.class[first]
+		}
+	}
+	plain := config.DefaultTrain()
+	plain.Input = []string{rows.write(t, ascending(3000), 2, parquetio.WriteOptions{})}
+	plain.Label, plain.Group, plain.Split = "class", "id", dataset.Shares{50, 40, 10}
+	plain.Algorithm, plain.Lambda, plain.Theta = []split.Algorithm{split.EC45, split.C45}, []float64{10}, []float64{0.005}
+	plain.Certificate = false
+	plain.Output = filepath.Join(t.TempDir(), "plain")
+	trained(t, plain)
+	c := plain
+	c.MinSensitivity = settings.LeastShare{Class: "high", Share: .7}
+	c.Output = filepath.Join(t.TempDir(), "demanded")
+	trained(t, c)
+	demand := map[string]string{"min_sensitivity": "high=0.7"}
+	p := promoteTo(t, plain.Output, -1, demand)
+	if !bytes.Equal(content(t, p.Output, "tree.json"), content(t, c.Output, "tree.json")) {
+		t.Error("another tree.json than training gives")
+	}
+	if _, err := promoted(t, plain.Output, -1, demand, func(c *config.Promote) { c.WithoutRows = true }); err == nil ||
+		!strings.Contains(err.Error(), "leave out --without_rows") {
+		t.Errorf("without rows: %v", err)
+	}
+}
+
+// TestDemandOfModels: a threshold on the probabilities of leaf models keeps a demand on the validation rows, and changes
+// nothing else of the tree. Two demands, of which only some trees keep both, are refused.
+func TestDemandOfModels(t *testing.T) {
+	plain := config.DefaultTrain()
+	plain.Input = []string{newRows(3000).write(t, ascending(3000), 2, parquetio.WriteOptions{})}
+	plain.Label, plain.Ignore, plain.Split = "class", []string{"id"}, dataset.Shares{50, 40, 10}
+	plain.Algorithm, plain.Lambda, plain.Theta = []split.Algorithm{split.C45}, []float64{10}, []float64{0.005}
+	plain.Certificate = false
+	plain.LeafModel = selection.Linear
+	plain.Output = filepath.Join(t.TempDir(), "plain")
+	before := trained(t, plain)
+	c := plain
+	c.MinSensitivity = settings.LeastShare{Class: "high", Share: .8}
+	c.Output = filepath.Join(t.TempDir(), "demanded")
+	after := trained(t, c)
+	at := slices.Index(after.Tree.Label.Classes, "high")
+	d := after.Tree.Label.Decision
+	if d == nil || d.Positive != "high" || d.Threshold <= 0 || !after.Tree.Modelled() || after.Tree.CountLeaves() != before.Tree.CountLeaves() {
+		t.Fatalf("decision %+v, models %v", d, after.Tree.Modelled())
+	}
+	then := before.Metrics.Validation.PerClass[at].OperatingPoints()
+	now := after.Metrics.Validation.PerClass[at]
+	point := slices.IndexFunc(then, func(p metric.OperatingPoint) bool { return p.Threshold == d.Threshold })
+	if point < 0 || then[point].Sensitivity.Value != *now.Recall || *now.Recall < .8 {
+		t.Errorf("threshold %v has a sensitivity of %v: want that of the operating point, above .8", d.Threshold, *now.Recall)
+	}
+	c.MinSpecificity = settings.LeastShare{Class: "high", Share: .8}
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "keeps a sensitivity or a specificity alone") {
+		t.Errorf("two demands: %v", err)
 	}
 }

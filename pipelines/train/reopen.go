@@ -9,6 +9,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -39,6 +40,7 @@ const (
 	certificateOf = "the certificate of this tree"
 	figuresOf     = "measuring this tree"
 	slicesOf      = "measuring this tree by --slice"
+	demandOf      = "a demand on rows that depend on each other"
 )
 
 // fit reads the rows as training did, and fits the features to them.
@@ -126,10 +128,9 @@ func (p *reopened) slice(ctx context.Context, t *tree.Tree, m *runfolder.Metrics
 	return slicer.Measure(ctx, t, &p.fitted.spec, m)
 }
 
-// certify returns the certificate of a candidate: a lower bound on the cost of trees that separate the
-// training objects as well.
-func (p *reopened) certify(ctx context.Context, c *frontier.Candidate) (*tree.Certificate, error) {
-	if err := p.fit(ctx, certificateOf); err != nil {
+// objects returns the objects of the rows.
+func (p *reopened) objects(ctx context.Context, what string) (*objects, error) {
+	if err := p.fit(ctx, what); err != nil {
 		return nil, err
 	}
 	o, err := (&coalescer{p.stage}).coalesce(ctx, p.fitted)
@@ -137,7 +138,31 @@ func (p *reopened) certify(ctx context.Context, c *frontier.Candidate) (*tree.Ce
 		return nil, err
 	}
 	if !bytes.Equal(dataset.EncodeFeatures(o.features), p.grown.Features) {
-		return nil, p.because(certificateOf, errors.New("they have other features than in training"))
+		return nil, p.because(what, errors.New("they have other features than in training"))
+	}
+	return o, nil
+}
+
+// groups returns the counts of the validation rows by their groups, which the run does not keep, for trees of the run.
+func (p *reopened) groups(ctx context.Context) (func(t *tree.Tree) *tree.GroupCounts, error) {
+	o, err := p.objects(ctx, demandOf)
+	if err != nil {
+		return nil, err
+	}
+	all, err := o.grouped(ctx, dataset.Validation)
+	if err != nil {
+		return nil, err
+	}
+	grouping := selection.Grouping{Keyed: o.spec.Dependent(), WeightEffect: o.spec.WeightEffect()}
+	return func(t *tree.Tree) *tree.GroupCounts { return grouping.Counts(t, all) }, nil
+}
+
+// certify returns the certificate of a candidate: a lower bound on the cost of trees that separate the
+// training objects as well.
+func (p *reopened) certify(ctx context.Context, c *frontier.Candidate) (*tree.Certificate, error) {
+	o, err := p.objects(ctx, certificateOf)
+	if err != nil {
+		return nil, err
 	}
 	all, err := o.training(ctx, p.stage.parsed.Selection.Seed)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/split"
 )
@@ -66,6 +67,8 @@ func (c *choosing) limitsExclude(w *winner) string {
 	switch {
 	case l.MaxCost > 0 && test > l.MaxCost: // a maximum below all prices ends growth at the root
 		return fmt.Sprintf("every test costs at least %v, the budget --max_cost is %v", test, l.MaxCost)
+	case c.closedFurther() != "":
+		return c.closedFurther()
 	case trees == 0:
 		return ""
 	case l.ExpectedCost > 0 && test > l.ExpectedCost:
@@ -81,8 +84,42 @@ func (c *choosing) limitsExclude(w *winner) string {
 			trees, tests, l.Tests)
 	default:
 		return fmt.Sprintf("each of %d trees with a test breaks one of the limits (%v): the least expected cost is %v, "+
-			"the least maximum cost %v, the fewest leaves %d", trees, l, expected, most, leaves)
+			"the least maximum cost %v, the fewest leaves %d%s", trees, l, expected, most, leaves, leastFurther(w.Competition.Pool.Points, &l))
 	}
+}
+
+// closedFurther returns a text that names the limit of a path in a further currency that allows no test; empty if there is
+// none.
+func (c *choosing) closedFurther() string {
+	units := dataset.FurtherUnits(c.Features)
+	limits := c.Settings.Limits.PathFurther(units)
+	for i, unit := range units {
+		least := math.Inf(1)
+		for k := range c.Columns {
+			least = min(least, c.Columns[k].FurtherDue(split.Paid{})[i])
+		}
+		if limits[i] > 0 && least > limits[i] {
+			return fmt.Sprintf("every test costs at least %v %s, the budget --max_cost is %v", least, unit, limits[i])
+		}
+	}
+	return ""
+}
+
+// leastFurther returns a text with the least costs of trees with a test in the further currencies that are limited.
+func leastFurther(points []frontier.Point, l *frontier.Limits) string {
+	text := ""
+	for _, limit := range l.Further.List() {
+		expected := math.Inf(1)
+		most := math.Inf(1)
+		for i := range points {
+			if cost := points[i].Further.Of(limit.Unit); points[i].Leaves > 1 {
+				expected = min(expected, cost.ExpectedCost)
+				most = min(most, cost.MaxCost)
+			}
+		}
+		text += fmt.Sprintf("; in %s the least expected cost is %v, the least maximum cost %v", limit.Unit, expected, most)
+	}
+	return text
 }
 
 // someTestAllowed reports whether a tree with a test is within the limits.

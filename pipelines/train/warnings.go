@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
@@ -74,6 +75,7 @@ func (c *choosing) warnOfTree(ctx context.Context, candidates []frontier.Candida
 // tested.
 func (c *choosing) warnOfFirst(limits *tree.Algorithm) {
 	paid := 0 // by --first so far
+	further := dataset.AmountsOf(limits.MaxFurther, dataset.FurtherUnits(c.Features))
 	for _, name := range c.config.First {
 		i := slices.IndexFunc(c.Features, func(f dataset.Feature) bool { return f.Name == name })
 		if i < 0 {
@@ -87,6 +89,8 @@ func (c *choosing) warnOfFirst(limits *tree.Algorithm) {
 		case limits.MaxCost > 0 && due > limits.MaxCost:
 			c.driver.Reporter.Warn(fmt.Sprintf("--first: no node tests %s, as a test costs at least %v, and --max_cost is %v", name, due,
 				limits.MaxCost))
+		case !new(induce.Bill).Keeps(further, c.Columns[i].FurtherDue(split.Paid{})):
+			c.driver.Reporter.Warn(fmt.Sprintf("--first: no node tests %s, as a test costs more in a further currency than --max_cost", name))
 		case limits.MaxTests > 0 && due > 0 && paid > limits.MaxTests:
 			c.driver.Reporter.Warn(fmt.Sprintf("--first: no node tests %s, as rows pay for %d tests before it, and --max_tests is %d", name,
 				paid-1, limits.MaxTests))

@@ -289,6 +289,7 @@ _MAX_KNOT = sys.float_info.max / 2
 _MAX_CODES = 1 << 16  # codes of a feature, and classes
 _MAX_SPLITS = 31  # of a tree of a booster
 _MAX_MEAN_DEPTH = 2000
+_MOST_FURTHER = 3  # currencies beside the first one
 _SUM_TOLERANCE = 1e-6  # of the probabilities of a node
 _PRIOR_TOLERANCE = 1e-9
 
@@ -326,6 +327,8 @@ _FEATURE = _Object(
         "cost": _PRICE,
         "group": _TEXT,
         "group_cost": _Number(0, _MAX_COST, optional=True),
+        "further_costs": _Map(_PRICE),
+        "group_further_costs": _Map(_PRICE),
     },
     fill=("name", "type", "cost"),
 )
@@ -341,6 +344,7 @@ _ALGORITHM = _Object(
         "repeat_cost": _Text(("", "free")),
         "classes": _Text(("", "rows")),
         "monotone": _Map(_Whole(bits=7)),
+        "max_further_costs": _Map(_NUMBER),
     }
 )
 _TRAINING = _Object(
@@ -351,6 +355,7 @@ _TRAINING = _Object(
 _COMPLEXITY = _Object(
     dict.fromkeys("expected_cost expected_tests max_cost".split(), _NUMBER)
     | dict.fromkeys("nodes leaves depth".split(), _WHOLE)
+    | {"further_costs": _List(_Object({"unit": _TEXT, "expected_cost": _NUMBER, "max_cost": _NUMBER}, fill=("unit",)))}
 )
 _CERTIFICATE = _Object(
     dict.fromkeys("theta expected_cost lower_bound ratio confidence log_factor guarantee".split(), _NUMBER)
@@ -455,6 +460,8 @@ class Content:
     """The number of tests above each node, without those of presence, shape (m,)."""
     prices: list[float]
     """What is billed for the test of each node, shape (m,); 0 for leaves."""
+    further: dict[str, list[float]]
+    """The same in each further currency; empty if there are none."""
     weights: Floats
     """The weight of the training rows of each class at each node, shape (m, k)."""
     probabilities: Floats
@@ -482,13 +489,14 @@ def _checked(document: dict[str, Any]) -> Content:
             _rename(value)
         place = "" if isinstance(form, _List) and isinstance(value, list) else name
         form.check([value], {type(value)}, place)
+    _check_units([cost["unit"] for cost in document["complexity"].get("further_costs") or ()], "complexity")
     _check_version(document)
     _check_label(document["label"])
     features = _check_features(document["features"], document["algorithm"])
     weights, probabilities = _check_nodes(document, features)
     presence, parents, depths = _check_depths(document["nodes"], features)
-    prices = _check_paths(document, features, presence, _check_boosters(document, features))
-    return Content(document, presence, parents, depths, prices, weights, probabilities)
+    prices, further = _check_paths(document, features, presence, _check_boosters(document, features))
+    return Content(document, presence, parents, depths, prices, further, weights, probabilities)
 
 
 # JSON as Go reads it.
@@ -595,6 +603,8 @@ class _Feature:
         self.unordered = feature.get("absent") == "unordered"
         self.group: str = feature.get("group", "")
         self.group_cost = float(feature.get("group_cost", 0))
+        self.further = {unit: float(cost) for unit, cost in (feature.get("further_costs") or {}).items()}
+        self.group_further = {unit: float(cost) for unit, cost in (feature.get("group_further_costs") or {}).items()}
 
     def has(self, kind: str, condition: list[Any]) -> bool:
         """Reports whether the condition of a yes branch names cuts, ascending, or listed values, each once."""
@@ -637,10 +647,31 @@ def _check_label(label: dict[str, Any]) -> None:
         raise ValueError(f"label: error_costs: want {len(classes)} rows of {len(classes)} costs")
 
 
+def _check_units(units: Iterable[str], what: str) -> None:
+    """Checks names of further currencies."""
+    names = list(units)
+    if len(names) > _MOST_FURTHER:
+        raise ValueError(f"{what}: further costs in {len(names)} currencies: want at most {_MOST_FURTHER}")
+    for name in names:
+        if not 0 < len(name) <= 40 or name.strip(" ") != name or not all(c.isalnum() or c in " -_" for c in name):
+            raise ValueError(f"{what}: the currency {name!r}: want 1 to 40 letters, digits, blanks, - or _")
+
+
+def _check_further(feature: _Feature, units: set[str], of_group: dict[str, float]) -> None:
+    """Checks prices in further currencies: all features have the same currencies, and a group has one price."""
+    what = f"feature {feature.name!r}"
+    _check_units(feature.further, what)
+    if set(feature.further) != units or not units.issuperset(feature.group_further):
+        raise ValueError(f"{what}: further_costs in {sorted(feature.further)}: want the currencies of all features")
+    if not feature.group and feature.group_further or of_group != feature.group_further:
+        raise ValueError(f"{what}: group_further_costs {feature.group_further}: want one price for all of a group")
+
+
 def _check_features(features: list[dict[str, Any]], algorithm: dict[str, Any]) -> dict[str, _Feature]:
     """Returns the features by name."""
     known: dict[str, _Feature] = {}
     prices = {"": 0.0}
+    further: dict[str, dict[str, float]] = {}
     forbidden = set(algorithm.get("forbid", ()))
     for document in features:
         feature = _Feature(document)
@@ -665,6 +696,8 @@ def _check_features(features: list[dict[str, Any]], algorithm: dict[str, Any]) -
                 f"{what}: group_cost {feature.group_cost}: want {prices[feature.group]}, "
                 + ("as for other features of its group" if feature.group else "as it has no group")
             )
+        first = next(iter(known.values()))
+        _check_further(feature, set(first.further), further.setdefault(feature.group, feature.group_further))
         if feature.name in forbidden:
             raise ValueError(f"algorithm: the feature {feature.name!r} is forbidden")
     return known
@@ -926,10 +959,10 @@ def _check_width(what: str, scores: list[float], width: int) -> None:
 
 def _check_paths(
     document: dict[str, Any], features: dict[str, _Feature], asks: list[bool], boosters: list[set[str]]
-) -> list[float]:
+) -> tuple[list[float], dict[str, list[float]]]:
     """Checks what depends on the tests above a node or below it: presence tests (asks), bills and models.
 
-    Returns the prices, see Content.
+    Returns the prices and those in further currencies, see Content.
     """
     nodes: list[_Node] = document["nodes"]
     for at in itertools.compress(range(len(nodes)), asks):
@@ -941,12 +974,13 @@ def _check_paths(
                 "leaf and another test of the feature"
             )
     prices = [0.0] * len(nodes)
+    further = {unit: [0.0] * len(nodes) for feature in features.values() for unit in feature.further}
     free = document["algorithm"].get("repeat_cost") == "free"
     width = _scores(document)
     tested = dict.fromkeys(features, 0)  # the number of tests on the path
     paid = dict.fromkeys(features, 0)  # without presence tests
     set_up = dict.fromkeys((feature.group for feature in features.values()), 0)
-    walked = free or any(set_up) or any("model" in node for node in nodes)  # else no test depends on others
+    walked = free or bool(further) or any(set_up) or any("model" in node for node in nodes)  # else no test depends on others
     for at, change in _walk(nodes) if walked else zip(range(len(nodes)), itertools.repeat(1)):
         node = nodes[at]
         if "model" in node and change > 0:
@@ -968,11 +1002,16 @@ def _check_paths(
                 what = "the test" if not asks[at] else "the test for missing values"
                 of = f"{feature.name!r}, which is unordered," if asks[at] else repr(feature.name)
                 raise ValueError(f"node {at}: {what} of {of} is billed at {billed}: want {due}")
+            for unit, amounts in further.items():
+                if not asks[at] and not (free and paid[feature.name]):
+                    amounts[at] = feature.further[unit]
+                    if feature.group and not set_up[feature.group]:
+                        amounts[at] += feature.group_further.get(unit, 0.0)
         tested[feature.name] += change
         if not asks[at]:
             paid[feature.name] += change
             set_up[feature.group] += change
-    return prices
+    return prices, further
 
 
 def _walk(nodes: list[_Node]) -> Iterator[tuple[int, int]]:

@@ -35,6 +35,10 @@ class Document:
     """The tests as arrays."""
     prices: Floats
     """What is billed for the test of each node, shape (m,); 0 for leaves."""
+    further: dict[str, Floats]
+    """What is billed for the test of each node in further currencies, by currency, shape (m,)."""
+    further_costs: dict[str, Floats]
+    """The same for the tests above each node."""
     presence: Booleans
     """Whether each node only asks if there is a value that somebody may not have ordered: it is no test, shape (m,)."""
     lost: Booleans
@@ -66,9 +70,7 @@ def decode(encoded: bytes) -> Document:
     label, nodes = document["label"], document["nodes"]
     decoder = _Decoder(document)
     tests = [decoder.test(node) for node in nodes]
-    costs = [0.0] * len(nodes)
-    for at, parent in enumerate(content.parents[1:], 1):
-        costs[at] = costs[parent] + content.prices[parent]
+    costs = _above(content.prices, content.parents)
     numbers = {name: k for k, name in enumerate(label["classes"])}
     factors = _factors(document) if "priors" in label else None
     models = {at: decoder.model(node["model"]) for at, node in enumerate(nodes) if "model" in node}
@@ -86,7 +88,9 @@ def decode(encoded: bytes) -> Document:
         lost=np.array([decoder.loses(node) for node in nodes], dtype=bool),
         prices=np.array(content.prices),
         depths=depths,
-        costs=np.array(costs),
+        costs=costs,
+        further={unit: np.array(amounts) for unit, amounts in sorted(content.further.items())},
+        further_costs={unit: _above(amounts, content.parents) for unit, amounts in sorted(content.further.items())},
         predicted=np.array([numbers[node["class"]] for node in nodes], dtype=np.int64),
         probabilities=content.probabilities,
         at_least=lower_bounds(content, depths, presence, len(decoder.features), factors),
@@ -95,6 +99,14 @@ def decode(encoded: bytes) -> Document:
         error_costs=np.array(label["error_costs"], dtype=float) if "error_costs" in label else None,
         threshold=_threshold(label, numbers),
     )
+
+
+def _above(prices: list[float], parents: list[int]) -> Floats:
+    """Returns what the tests above each node cost, shape (m,)."""
+    costs = [0.0] * len(parents)
+    for at, parent in enumerate(parents[1:], 1):
+        costs[at] = costs[parent] + prices[parent]
+    return np.array(costs)
 
 
 def _threshold(label: dict[str, Any], numbers: dict[str, int]) -> tuple[int, float] | None:

@@ -58,6 +58,9 @@ class Feature:
     group: str
     """The group whose price is paid with the first test on one of its features; empty if absent."""
     group_cost: float
+    further_costs: dict[str, float]
+    """The prices in further currencies, by currency; group_further_costs are those of the group."""
+    group_further_costs: dict[str, float]
     unordered: bool
     """Nobody ordered an absent value: a row without it ends at the test for missing values, which costs nothing."""
 
@@ -70,6 +73,8 @@ class Feature:
         self.values = tuple(document.get("values", ()))
         self.group = document.get("group", "")
         self.group_cost = float(document.get("group_cost", 0))
+        self.further_costs = {unit: float(cost) for unit, cost in sorted((document.get("further_costs") or {}).items())}
+        self.group_further_costs = document.get("group_further_costs") or {}
         self.unordered = document.get("absent") == "unordered"
         self.unlisted = float(len(self.values))
         self.codes = _Codes(self)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .features import Feature
 from .predictions import Prediction
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ class Question:
     """The price due now, in the cost_unit of the tree; it includes the price of a group that is due."""
     node: int
     """The id of the node that asks."""
+    further: dict[str, float] = field(default_factory=dict)
+    """The price due now in further currencies, by currency."""
 
 
 class Inquiry:
@@ -45,6 +48,7 @@ class Inquiry:
         self._path: list[int] = []
         self._node = 0
         self._paid = 0.0
+        self._further = dict.fromkeys(tree.document.further, 0.0)
 
     def next(self) -> Question | None:
         """Returns the open question; None if the inquiry has ended."""
@@ -54,7 +58,8 @@ class Inquiry:
             return None
         feature = document.features[test.feature]
         priced = test.no if document.presence[self._node] else self._node  # who has the value pays for the test below
-        return Question(feature.name, feature.numeric, feature.unit, feature.values, self._price(priced), self._node)
+        price, further = self._price(priced), self._further_price(priced)
+        return Question(feature.name, feature.numeric, feature.unit, feature.values, price, self._node, further)
 
     def answer(self, value: Any) -> None:
         """Answers the open question and pays for it; None says that there is no value.
@@ -106,6 +111,11 @@ class Inquiry:
         """What the tests have cost so far. Given values are free."""
         return self._paid
 
+    @property
+    def further_paid(self) -> dict[str, float]:
+        """What the tests have cost so far in further currencies, by currency."""
+        return dict(self._further)
+
     def result(self) -> Prediction:
         """Returns the prediction at the node reached, with its id as leaf and what was paid as cost.
 
@@ -127,6 +137,8 @@ class Inquiry:
                 return
             child = int(document.splits.child(np.array([self._node]), self._values[test.feature])[0])
             self._paid += price
+            for unit, amount in self._further_price(self._node).items():
+                self._further[unit] += amount
             if not document.presence[self._node] or child != test.no:
                 self._path.append(self._node)
             self._node = child
@@ -146,13 +158,31 @@ class Inquiry:
         was given.
         """
         document = self._tree.document
+        feature = self._billed(node)
+        if feature is None:
+            return 0.0
+        return float(document.prices[node]) + (feature.group_cost if self._owes_group(feature) else 0.0)
+
+    def _further_price(self, node: int) -> dict[str, float]:
+        """Returns what the test of a node costs now in further currencies."""
+        document = self._tree.document
+        feature = self._billed(node)
+        if feature is None:
+            return dict.fromkeys(document.further, 0.0)
+        group = feature.group_further_costs if self._owes_group(feature) else {}
+        return {unit: float(prices[node]) + group.get(unit, 0.0) for unit, prices in document.further.items()}
+
+    def _billed(self, node: int) -> Feature | None:
+        """Returns the feature that the test of a node is billed for; None if nothing is paid."""
+        document = self._tree.document
         test = document.tests[node]
         if test is None or test.feature in self._given or document.presence[node]:
-            return 0.0
-        price = float(document.prices[node])
-        feature = document.features[test.feature]
+            return None
+        return document.features[test.feature]
+
+    def _owes_group(self, feature: Feature) -> bool:
+        """Tells whether the tree bills the group of a feature at earlier tests, all of whose values were given."""
+        document = self._tree.document
         earlier = [split.feature for at in self._path if (split := document.tests[at]) is not None]
         same = [at for at in earlier if feature.group and document.features[at].group == feature.group]
-        if same and all(at in self._given for at in same):
-            price += feature.group_cost
-        return price
+        return bool(same) and all(at in self._given for at in same)

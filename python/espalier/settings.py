@@ -24,6 +24,7 @@ def flags(settings: Mapping[str, Any], folder: str) -> dict[str, Any]:
         class_weights={"ill": 10}, priors={"ill": 0.01, "healthy": 0.99}
         monotone={"age": 1, "distance": -1}, ordered={"size": ["low", "high"]}, cuts={"age": [18, 65]}
         absent={"ct": "unordered"}, min_sensitivity={"ill": 0.95}
+        max_cost={"": 20, "minutes": 30}: limits of the costs, and in further currencies of a CSV of costs
 
     and other values are as the program takes them, such as the path of a CSV of costs.
     """
@@ -51,7 +52,7 @@ def flags(settings: Mapping[str, Any], folder: str) -> dict[str, Any]:
         elif name == "monotone":
             taken[name] = [f"{text(key)}={int(sign):+d}" for key, sign in value.items() if sign]
         else:
-            pairs = [f"{text(key)}={text(item)}" for key, item in value.items()]
+            pairs = [f"{text(key)}={text(item)}" if key else text(item) for key, item in value.items()]
             if name.startswith("min_") and len(pairs) != 1:
                 raise ValueError(f"{name}={value!r}: want the share of one class")
             taken[name] = pairs[0] if name.startswith("min_") else pairs

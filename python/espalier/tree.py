@@ -150,6 +150,11 @@ class Tree:
         """Returns the billed costs of the tests, shape (n,), in cost_unit."""
         return self.document.costs[self.apply(rows)]
 
+    def further_costs(self, rows: Any) -> dict[str, Floats]:
+        """Returns the billed costs of the tests in further currencies, such as minutes, by currency, shape (n,)."""
+        leaves = self.apply(rows)
+        return {unit: costs[leaves] for unit, costs in self.document.further_costs.items()}
+
     def predictions(self, rows: Any) -> Predictions:
         """Returns class, probabilities, leaf, number of tests and cost of each row, and counts unseen values."""
         values = self._encoded(rows)

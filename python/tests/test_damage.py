@@ -34,7 +34,7 @@ VALUES: tuple[Any, ...] = (
 )
 NEW = (
     "in lt ge not_lt missing other model test branches billed trust is booster threshold priors absent group "
-    "group_cost zone unit ordered range majority_class_weights forbid monotone repeat_cost error_costs decision new"
+    "group_cost further_costs group_further_costs minutes max_cost zone unit ordered range majority_class_weights forbid monotone repeat_cost error_costs decision new"
 ).split()
 NUMBERS = "NaN Infinity -Infinity 1e999 01 1. .5 +1 - 1e5 -0 0x1 1E+2 9999999999999999999999999".split()
 TEXTS = (b'"\xff"', b'"\xe2\x82"', b'"\\ud800"', b'"\\ud83d\\ude00"', b'"\\u0041"', b'"\t"', b'"\\x"')
@@ -53,6 +53,15 @@ def grouped() -> dict[str, Any]:
         nodes[at] = node(at, {"feature": name, "kind": "threshold", **bill}, *branches)
     made = document(features, nodes)
     made["algorithm"] |= {"repeat_cost": "free", "forbid": ["c"], "monotone": {"a": 1}}
+    return made
+
+
+def further() -> dict[str, Any]:
+    """Returns grouped with minutes beside its prices."""
+    made = grouped()
+    for one, minutes in zip(made["features"], (2, 3)):
+        one |= {"further_costs": {"minutes": minutes}, "group_further_costs": {"minutes": 10}}
+    made["complexity"] = {"further_costs": [{"unit": "minutes", "max_cost": 15}]}
     return made
 
 
@@ -82,7 +91,7 @@ def sound() -> dict[str, dict[str, Any]]:
         trees[f"{name} with priors"] = with_priors(copy.deepcopy(trees[name]))
     for name in ("iris_small", "sets"):
         trees[f"{name} with costs"] = with_error_costs(copy.deepcopy(trees[name]))
-    return trees | {"grouped": grouped(), "unordered": unordered()}
+    return trees | {"grouped": grouped(), "further": further(), "unordered": unordered()}
 
 
 def places(value: Any, path: Path = ()) -> Iterator[Path]:
@@ -235,6 +244,11 @@ def same_predictions(name: str, folder: pathlib.Path) -> None:
         ("grouped", ("features", 0, "group_cost"), 6, "feature 'b': group_cost 5.0: want 6.0"),
         ("grouped", ("nodes", 3, "test", "billed"), 1.5, "node 3: the test of 'a' is billed at 1.5: want 1.0"),
         ("grouped", ("nodes",), None, "nodes: null: want a list"),
+        ("further", ("features", 0, "further_costs"), {}, "feature 'a': group_further_costs|further_costs in"),
+        ("further", ("features", 1, "further_costs", "hours"), 1, "feature 'b': further_costs in .*'hours', 'minutes'"),
+        ("further", ("features", 1, "group_further_costs", "minutes"), 9, "feature 'b': group_further_costs .*: want one price"),
+        ("further", ("features", 0, "further_costs", "minutes"), -1, "feature 'a': further_costs: minutes: -1: want a number"),
+        ("further", ("complexity", "further_costs", 0, "unit"), "<b>", "complexity: the currency '<b>': want 1 to 40 letters"),
     ],
 )
 def test_sentences(name: str, path: Path, value: Any, message: str) -> None:
@@ -256,6 +270,22 @@ def test_texts(old: bytes, new: bytes, message: str) -> None:
     encoded = json.dumps(grouped()).encode()
     assert old in encoded
     assert re.search(message, refusal(encoded.replace(old, new, 1)))
+
+
+def test_further() -> None:
+    """Minutes by hand: a group of 10 is paid once, a of 2 and b of 3, further tests of a are free."""
+    tree = Tree(json.dumps(further()).encode())
+    rows = [{"a": 1, "b": 1}, {"a": 3, "b": -1}, {"a": -1, "b": 1}]
+    assert tree.further_costs(rows)["minutes"].tolist() == [15, 15, 12]
+    inquiry = tree.ask()
+    assert inquiry.next().further == {"minutes": 12}  # type: ignore[union-attr]
+    inquiry.answer(1)
+    assert inquiry.next().further == {"minutes": 3}  # type: ignore[union-attr]
+    inquiry.answer(1)
+    assert inquiry.next() is None and inquiry.further_paid == {"minutes": 15}
+    inquiry = tree.ask()
+    inquiry.give("a", 1)
+    assert inquiry.next().further == {"minutes": 13}  # type: ignore[union-attr]
 
 
 def test_sound() -> None:

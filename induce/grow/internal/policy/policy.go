@@ -69,8 +69,7 @@ type place struct {
 	ids   []int32
 	asked []byte // by feature, as bits
 	depth int
-	spent float64
-	paid  int // tests above that cost something
+	spent induce.Bill // what the tests above cost, if that is limited
 }
 
 // key names the nodes that have the same total: the sums of two hashes of the objects, and what is paid.
@@ -206,16 +205,23 @@ func (g *grower) candidates(at *place, weights []int64) []candidate {
 			if c.test.Kind == 0 || i == 1 && c.test == best.purest.test {
 				continue
 			}
-			due := g.columns[f].Due(&c.test, g.paid(at, f))
-			if !g.params.Allow(due, at.spent, at.paid) {
+			due := g.due(at, &c.test)
+			if !g.params.Allow(due, &at.spent) {
 				continue
 			}
-			c.price = float64(due * sum)
+			c.price = float64(due.Cost * sum)
 			c.gain = max(0, mixed-c.gain)
 			list = append(list, c)
 		}
 	}
 	return list
+}
+
+// due returns what a test costs at a node.
+func (g *grower) due(at *place, t *split.Test) induce.Due {
+	column := &g.columns[t.Feature]
+	paid := g.paid(at, t.Feature)
+	return induce.Due{Cost: column.Due(t, paid), Further: column.FurtherDue(paid)}
 }
 
 // paid returns what the tests above a node have paid for a feature.
@@ -431,12 +437,8 @@ func (g *grower) closed(at *place, weights []int64) bool {
 func (g *grower) children(at *place, t *split.Test) []place {
 	column := &g.columns[t.Feature]
 	spent := at.spent
-	paid := at.paid
-	if g.params.PathCost > 0 || g.params.PathTests > 0 {
-		due := column.Due(t, g.paid(at, t.Feature))
-		if spent += due; due > 0 {
-			paid++
-		}
+	if g.params.Limited() {
+		spent.Add(g.due(at, t))
 	}
 	asked := slices.Clone(at.asked)
 	if g.byPath[t.Feature] {
@@ -445,7 +447,7 @@ func (g *grower) children(at *place, t *split.Test) []place {
 	parts := t.Partition(&g.objects.Codes[t.Feature], column.Codes-1, nil, at.ids, make([]int32, len(at.ids)))
 	children := make([]place, len(parts))
 	for i, ids := range parts {
-		children[i] = place{ids: ids, asked: asked, depth: at.depth + 1, spent: spent, paid: paid}
+		children[i] = place{ids: ids, asked: asked, depth: at.depth + 1, spent: spent}
 	}
 	return children
 }
@@ -464,10 +466,15 @@ func (g *grower) keyOf(at *place) key {
 		k.sums[0] += mixed(uint64(at.depth) << 32)
 	}
 	if g.params.PathCost > 0 {
-		k.sums[1] += mixed(math.Float64bits(at.spent))
+		k.sums[1] += mixed(math.Float64bits(at.spent.Cost))
 	}
 	if g.params.PathTests > 0 {
-		k.sums[0] += mixed(uint64(at.paid)<<48 + 1)
+		k.sums[0] += mixed(uint64(at.spent.Tests)<<48 + 1)
+	}
+	for i, limit := range g.params.PathFurther {
+		if limit > 0 {
+			k.sums[1] += mixed(math.Float64bits(at.spent.Further[i]) + uint64(i) + 1)
+		}
 	}
 	return k
 }

@@ -242,13 +242,17 @@ func TestLimits(t *testing.T) {
 		}
 		params := induce.Params{
 			Algorithm: split.C45, Family: split.Thresholds, Losses: p.table.Losses(), MaxDepth: 2, MinRows: 20, PathCost: 0.75, PathTests: 1,
+			PathFurther: dataset.Amounts{4},
+		}
+		for f := range p.features {
+			p.features[f].FurtherCosts = map[string]float64{"minutes": float64(f % 6)}
 		}
 		columns := split.Columns(p.features)
 		grown := tree.New(p.features, policy.Grow(p.objects, columns, params, nil))
 		grown.Bill()
 		grown.Measure()
-		if c := grown.Complexity; c.Depth > 2 || c.MaxCost > 0.75 || grown.PaidTests() > 1 {
-			t.Fatalf("depth %d, cost %v, %d paid tests: want at most 2, 0.75 and 1", c.Depth, c.MaxCost, grown.PaidTests())
+		if c := grown.Complexity; c.Depth > 2 || c.MaxCost > 0.75 || grown.PaidTests() > 1 || c.Further.Of("minutes").MaxCost > 4 {
+			t.Fatalf("depth %d, cost %v, %d paid tests, %+v: want at most 2, 0.75, 1 and 4 minutes", c.Depth, c.MaxCost, grown.PaidTests(), c.Further)
 		}
 		for i := range grown.Nodes {
 			if n := &grown.Nodes[i]; !n.Leaf() && n.Rows < 20 {
@@ -259,6 +263,7 @@ func TestLimits(t *testing.T) {
 		params.MinRows = 0
 		params.PathCost = 0
 		params.PathTests = 0
+		params.PathFurther = dataset.Amounts{}
 		stopped := policy.Grow(p.objects, columns, params, func() bool { return true })
 		if len(stopped) != 1 || !stopped[0].Stopped || stopped[0].Weight != p.objects.TotalWeight() {
 			t.Fatalf("%d nodes of a growth that was stopped at once, marked %v", len(stopped), stopped[0].Stopped)
