@@ -24,9 +24,8 @@ type Model struct {
 	Tree *tree.Tree
 
 	// URL is the location of a run folder, of a tree.json, or of the LATEST.json of retrain.
-	// Workers read it. A program that imports package pipelines reads plain paths, file://, gs://
-	// and s3://. Any other program reads plain paths, file:// and file systems registered with
-	// Beam.
+	// Workers read it. It is a plain path, a file:// URL, a URL of a driver that the program imports, such as
+	// io/objectstore/s3store, or of a file system registered with Beam.
 	URL string
 	// Every is the interval after which each worker reads the URL again, when the next row comes.
 	// If the new model cannot be read or decoded, or tests columns that the rows lack, the worker

@@ -1,5 +1,5 @@
-// Package elements has the forms of what the DoFns of packages transforms and jobs send each other. It is not meant for
-// other programs.
+// Package elements has the forms of what the DoFns of packages transforms and jobs send each other, and counts their
+// work. It is not meant for other programs.
 package elements
 
 import (
