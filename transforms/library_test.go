@@ -682,7 +682,10 @@ func TestRowErrors(t *testing.T) {
 				}
 				e, ok := dataset.ParseError(err.Error())
 				if !ok || e.Column != test.column || e.Value != test.value {
-					t.Errorf("%s: %v, want one of column %q, value %q", runner, err, test.column, test.value)
+					t.Fatalf("%s: %v, want one of column %q, value %q", runner, err, test.column, test.value)
+				}
+				if !strings.Contains(err.Error(), "\n"+e.Error()) {
+					t.Errorf("%s: %v has no sentence for people", runner, err)
 				}
 			}
 		})

@@ -105,7 +105,7 @@ func ModelID(encoded []byte) string { return tree.ID(encoded) }
 // accepts maps as elements only if their type has a name and is registered.)
 //
 // Names: a column is an exported field. Its name comes from the first of the tags espalier,
-// parquet, beam and json that has a name; otherwise it is the name of the field. The name "-"
+// parquet, beam, bigquery and json that has a name; otherwise it is the name of the field. The name "-"
 // leaves the field out. The parquet tag has the form of parquet-go ("age,optional") or of Beam's
 // parquetio ("name=age, type=INT64"). Fields of embedded structs are also columns, by Go's rules: a
 // less deeply embedded field of the same name hides them.
@@ -158,7 +158,7 @@ func (m *Model) score(s beam.Scope, rows beam.PCollection, step string, opts []O
 	if err := m.validate(schema); err != nil {
 		return Scored{}, err
 	}
-	fn := scoring{Schema: elements.MustJSON(schema), Refusal: o.refusal(), Strict: m.Strict}
+	fn := scoring{Schema: elements.MustJSON(schema), Refusal: o.refusal(rows), Strict: m.Strict}
 	out, err := m.parDo(s, rows, fn, keyed)
 	if err != nil {
 		return Scored{}, err
