@@ -14,6 +14,7 @@ package transformstest
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"reflect"
 	"sync"
@@ -105,7 +106,7 @@ func open(collect func(x, y any) error) string {
 func collect(name string, x, y any) error {
 	f, ok := collectors.Load(name)
 	if !ok {
-		return fmt.Errorf("transformstest: the runner works in another process, from which nothing can be collected")
+		return errors.New("transformstest: the runner works in another process, from which nothing can be collected")
 	}
 	return f.(func(x, y any) error)(x, y) //nolint:errcheck // nothing else is stored
 }
