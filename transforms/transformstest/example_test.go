@@ -134,9 +134,9 @@ func TestMaps(t *testing.T) {
 // TestFaults: what goes wrong has an error.
 func TestFaults(t *testing.T) {
 	if err := transformstest.Run("direct", func(s beam.Scope) {
-		transforms.Train(s, beam.CreateList(s, visits()), transforms.SingleTrainConfig("clas"))
+		transforms.Train(s, beam.CreateList(s, visits()), transforms.SingleTrainConfig("outcome"))
 	}); err == nil {
-		t.Error("a misspelled label passes")
+		t.Error("a label that is no column passes")
 	}
 	if err := transformstest.Run("direct", func(s beam.Scope) { transformstest.Collect[string](s, beam.Create(s, 1)) }); err == nil {
 		t.Error("a number is collected as a text")
