@@ -71,7 +71,9 @@ func (o *options) checkReports() error {
 }
 
 // refusal returns how unusable rows are handled.
-func (o *options) refusal() refusal { return refusal{Fails: o.letters == nil, Step: o.step} }
+func (o *options) refusal(rows beam.PCollection) refusal {
+	return refusal{Fails: o.letters == nil, Step: o.step, Bounded: !unbounded(rows)}
+}
 
 // DeadLetters is the option to return unusable rows as dead letters. Without it an unusable row
 // makes the pipeline fail. Train and WindowedTree of rows that are maps then need the type of each
@@ -91,7 +93,7 @@ type DeadLetter struct {
 	Value  string // value in the column; empty if it has no text
 	Reason string // the fault, and the expected value
 	Hint   string // the remedy
-	Millis int64  // time of the row, in milliseconds since 1970; 0 if rows have no times
+	Millis int64  // time of the row, in milliseconds since 1970; 0 if it is unknown
 	Step   string // the transform, such as transforms.Score
 }
 
@@ -106,8 +108,22 @@ type letter struct {
 
 // refusal describes how unusable rows are handled.
 type refusal struct {
-	Fails bool   // whether the pipeline fails
-	Step  string // name in dead letters
+	Fails   bool   // whether the pipeline fails
+	Step    string // name in dead letters
+	Bounded bool   // whether the rows are bounded
+}
+
+// began is when this process began, about.
+var began = mtime.Now() //nolint:gochecknoglobals // a constant
+
+// millis returns the time of a row, in milliseconds since 1970; 0 if it is unknown. The direct runner gives rows without
+// a time the time at which the pipeline runs, which bounded rows cannot have.
+func (r *refusal) millis(at beam.EventTime) int64 {
+	isClock := r.Bounded && began <= at && at <= mtime.Now()
+	if isClock || at <= mtime.MinTimestamp || mtime.EndOfGlobalWindowTime <= at {
+		return 0
+	}
+	return int64(at)
 }
 
 var rowsRefused = beam.NewCounter(elements.CounterNamespace, "rows_refused")
@@ -119,10 +135,7 @@ func (r *refusal) of(ctx context.Context, l letter, fault error, refuse func(Dea
 		return elements.Carry(fault)
 	}
 	rowsRefused.Inc(ctx, 1)
-	d := DeadLetter{Row: inJSON(l.row), Reason: fault.Error(), Step: r.Step}
-	if mtime.MinTimestamp < l.at && l.at < mtime.EndOfGlobalWindowTime {
-		d.Millis = int64(l.at)
-	}
+	d := DeadLetter{Row: inJSON(l.row), Reason: fault.Error(), Millis: r.millis(l.at), Step: r.Step}
 	if l.key != nil {
 		d.Key = inJSON(l.key)
 	}

@@ -6,24 +6,24 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/transforms"
-	"github.com/espalier-ml/espalier/transforms/transformstest"
+	"github.com/espalier-ml/espalier/transforms/transformstest/conformance"
 )
 
 // TestDeadLetters: of 100,000 records 1,000 are bad in ten ways, of 20,000 records 200.
 func TestDeadLetters(t *testing.T) {
-	for _, runner := range transformstest.RunnersOfFailures() {
+	for _, runner := range conformance.RunnersOfFailures() {
 		for transform, rows := range map[string]int{"Score": 100_000, "Evaluate": 20_000, "Train": 20_000, "WindowedTree": 20_000} {
-			t.Run(transform+"/"+runner, func(t *testing.T) { transformstest.DeadLetters(t, runner, transform, rows) })
+			t.Run(transform+"/"+runner, func(t *testing.T) { conformance.DeadLetters(t, runner, transform, rows) })
 		}
 	}
 }
 
 // TestFeed: a pipeline scores rows by the trees that it has grown from them.
 func TestFeed(t *testing.T) {
-	for _, runner := range transformstest.Runners() {
+	for _, runner := range conformance.Runners() {
 		for name, windowed := range map[string]bool{"batch": false, "windows": true} {
-			t.Run(runner+"/"+name, func(t *testing.T) { transformstest.Feed(t, runner, windowed, false) })
-			t.Run(runner+"/"+name+"/keyed", func(t *testing.T) { transformstest.Feed(t, runner, windowed, true) })
+			t.Run(runner+"/"+name, func(t *testing.T) { conformance.Feed(t, runner, windowed, false) })
+			t.Run(runner+"/"+name+"/keyed", func(t *testing.T) { conformance.Feed(t, runner, windowed, true) })
 		}
 	}
 }

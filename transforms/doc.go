@@ -11,7 +11,7 @@
 //	scored := transforms.Score(s, rows, transforms.Model{Trees: trained.Trees})
 //
 // All four panic with an error if the pipeline cannot be built, as beam.ParDo does: the error names
-// the setting or the column at fault. An unusable row makes the pipeline fail when it runs, unless
+// the setting or the column at fault. Try returns this error. An unusable row makes the pipeline fail when it runs, unless
 // the option DeadLetters returns such rows:
 //
 //	scored := transforms.Score(s, rows, model, transforms.DeadLetters{Limit: 1000})

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms"
 )
 
@@ -148,6 +149,91 @@ type printLetter struct{}
 func (*printLetter) ProcessElement(d transforms.DeadLetter) error {
 	_, err := fmt.Fprintf(os.Stdout, "%s: %s: %s\n", d.Row, d.Column, d.Reason)
 	return err
+}
+
+// Order is a row as a table with records and repeated fields has it, such as one of BigQuery.
+type Order struct {
+	Customer Customer `bigquery:"customer"`
+	Items    []Item   `bigquery:"items"`
+	Returned string   `bigquery:"returned"`
+}
+
+// Customer is a record of an order.
+type Customer struct {
+	Country string `bigquery:"country"`
+	Orders  int64  `bigquery:"orders"`
+}
+
+// Item is an element of the repeated field of an order.
+type Item struct {
+	Price    float64 `bigquery:"price"`
+	Category string  `bigquery:"category"`
+}
+
+// FlatOrder is an order with a column for each value that a tree may test. The fields of an embedded struct are columns.
+type FlatOrder struct {
+	Customer
+
+	Items    int     `bigquery:"items"`
+	Total    float64 `bigquery:"total"`
+	Dearest  string  `bigquery:"dearest"` // category of the most expensive item
+	Returned string  `bigquery:"returned"`
+}
+
+// flatten makes columns of the repeated field: a count, a sum and the category of the most expensive item.
+func flatten(o Order) FlatOrder {
+	flat := FlatOrder{Customer: o.Customer, Items: len(o.Items), Returned: o.Returned}
+	most := 0.0
+	for _, item := range o.Items {
+		flat.Total += item.Price
+		if item.Price > most {
+			most = item.Price
+			flat.Dearest = item.Category
+		}
+	}
+	return flat
+}
+
+func init() {
+	beam.RegisterType(reflect.TypeFor[Order]())
+	beam.RegisterType(reflect.TypeFor[FlatOrder]())
+	beam.RegisterFunction(flatten)
+	beam.RegisterFunction(printTests)
+}
+
+func printTests(encoded []byte) error {
+	t, err := tree.Decode(encoded)
+	if err == nil {
+		_, err = fmt.Fprintln(os.Stdout, "the tree tests", t.Features[0].Name)
+	}
+	return err
+}
+
+// Nested rows are flattened before they train: a function makes a column of each value that a tree may test. Try returns
+// the error of rows that are not flat.
+func ExampleTry() {
+	p, s := beam.NewPipelineWithRoot()
+	orders := beam.Create(s,
+		Order{Customer{"DE", 3}, []Item{{20, "shoes"}, {5, "socks"}}, "yes"}, Order{Customer{"FR", 1}, []Item{{30, "shoes"}}, "yes"},
+		Order{Customer{"DE", 1}, []Item{{30, "books"}, {4, "socks"}}, "no"}, Order{Customer{"FR", 4}, nil, "no"})
+	train := func(rows beam.PCollection) (transforms.Trained, error) {
+		c := transforms.SingleTrainConfig("returned")
+		return transforms.Try(func() transforms.Trained { return transforms.Train(s, rows, c) })
+	}
+	_, err := train(orders)
+	fmt.Println(err)
+	trained, err := train(beam.ParDo(s, flatten, orders))
+	if err != nil {
+		fmt.Println(err)
+	}
+	beam.ParDo0(s, printTests, trained.Trees)
+	if _, err := beam.Run(context.Background(), "direct", p); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// transforms.Train: rows of type transforms_test.Order: the field of column "customer" cannot be read: its type is transforms_test.Customer, want a number, a string, a bool, a time.Time, or a pointer to one; make columns of its values, or leave it out
+	// rows of type transforms_test.Order: the field of column "items" cannot be read: its type is []transforms_test.Item, want a number, a string, a bool, a time.Time, or a pointer to one; make columns of its values, or leave it out
+	// the tree tests dearest
 }
 
 // A tree for every three minutes of rows.

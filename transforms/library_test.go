@@ -32,6 +32,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms"
 	"github.com/espalier-ml/espalier/transforms/transformstest"
+	"github.com/espalier-ml/espalier/transforms/transformstest/conformance"
 )
 
 // base has fields that several rows share. It is embedded in them.
@@ -72,8 +73,8 @@ var sunk struct {
 	sync.Mutex
 
 	rows   []string
-	trees  []transforms.WindowTree
-	bytes  [][]byte
+	trees  *transformstest.Collected[transforms.WindowTree]
+	bytes  *transformstest.Collected[[]byte]
 	faults []dataset.DataError
 }
 
@@ -97,30 +98,12 @@ func (*sinkFn) ProcessElement(row beam.T, p transforms.Prediction) {
 		fmt.Sprintf("%s: %s %.2f, leaf %d, %d tests, %v", id, p.Class, p.Probabilities, p.Leaf, p.Tests, p.Cost))
 }
 
-type sinkTreeFn struct{}
-
-func (*sinkTreeFn) ProcessElement(t transforms.WindowTree) {
-	sunk.Lock()
-	defer sunk.Unlock()
-	sunk.trees = append(sunk.trees, t)
-}
-
-type sinkBytesFn struct{}
-
-func (*sinkBytesFn) ProcessElement(b []byte) {
-	sunk.Lock()
-	defer sunk.Unlock()
-	sunk.bytes = append(sunk.bytes, b)
-}
-
 func init() {
 	beam.RegisterType(reflect.TypeFor[visit]())
 	beam.RegisterType(reflect.TypeFor[wide]())
 	beam.RegisterType(reflect.TypeFor[anyRow]())
 	beam.RegisterType(reflect.TypeFor[textRow]())
 	beam.RegisterDoFn(reflect.TypeFor[sinkFn]())
-	beam.RegisterDoFn(reflect.TypeFor[sinkTreeFn]())
-	beam.RegisterDoFn(reflect.TypeFor[sinkBytesFn]())
 	beam.RegisterDoFn(reflect.TypeFor[noVisitFn]())
 	beam.RegisterDoFn(reflect.TypeFor[sinkLetterFn]())
 	beam.RegisterDoFn(reflect.TypeFor[caseFn]())
@@ -131,24 +114,21 @@ func init() {
 func runPipeline(t *testing.T, runner string, build func(s beam.Scope)) error {
 	t.Helper()
 	sunk.rows, sunk.trees, sunk.bytes = nil, nil, nil
-	p, s := beam.NewPipelineWithRoot()
-	build(s)
-	_, err := beam.Run(context.Background(), runner, p)
-	return err
+	return transformstest.Run(runner, build)
 }
 
 // library returns the tree that Train grows from rows.
 func library[T any](t *testing.T, runner string, rows []T, c transforms.TrainConfig) []byte {
 	t.Helper()
 	if err := runPipeline(t, runner, func(s beam.Scope) {
-		beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, beam.CreateList(s, rows), c).Trees)
+		sunk.bytes = transformstest.Collect[[]byte](s, transforms.Train(s, beam.CreateList(s, rows), c).Trees)
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if len(sunk.bytes) != 1 {
-		t.Fatalf("%d trees, want 1", len(sunk.bytes))
+	if len(sunk.bytes.All()) != 1 {
+		t.Fatalf("%d trees, want 1", len(sunk.bytes.All()))
 	}
-	return sunk.bytes[0]
+	return sunk.bytes.All()[0]
 }
 
 func pointer[T any](x T) *T { return &x }
@@ -242,7 +222,7 @@ func TestRowTypes(t *testing.T) {
 		"maps of anything": func(s beam.Scope) beam.PCollection { return beam.CreateList(s, rowMaps) },
 		"maps of texts":    func(s beam.Scope) beam.PCollection { return beam.CreateList(s, texts) },
 	} {
-		for _, runner := range transformstest.Runners() {
+		for _, runner := range conformance.Runners() {
 			for i, model := range [][]byte{encoded, withModels} {
 				want := [][]string{want, wantModelled}[i]
 				err := runPipeline(t, runner, func(s beam.Scope) {
@@ -673,16 +653,19 @@ func TestRowErrors(t *testing.T) {
 		"classes":         {few, []entry{{"number": 1.0, "label": "a"}, {"number": 2.0, "label": "b"}}, "label", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, runner := range transformstest.RunnersOfFailures() {
+			for _, runner := range conformance.RunnersOfFailures() {
 				err := runPipeline(t, runner, func(s beam.Scope) {
-					beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, beam.CreateList(s, test.rows), test.config).Trees)
+					sunk.bytes = transformstest.Collect[[]byte](s, transforms.Train(s, beam.CreateList(s, test.rows), test.config).Trees)
 				})
 				if err == nil {
 					t.Fatalf("%s: no error", runner)
 				}
 				e, ok := dataset.ParseError(err.Error())
 				if !ok || e.Column != test.column || e.Value != test.value {
-					t.Errorf("%s: %v, want one of column %q, value %q", runner, err, test.column, test.value)
+					t.Fatalf("%s: %v, want one of column %q, value %q", runner, err, test.column, test.value)
+				}
+				if !strings.Contains(err.Error(), "\n"+e.Error()) {
+					t.Errorf("%s: %v has no sentence for people", runner, err)
 				}
 			}
 		})
@@ -692,7 +675,7 @@ func TestRowErrors(t *testing.T) {
 		Label  string `json:"label"`
 	}{1<<60 + 1, "a"}
 	err := runPipeline(t, "direct", func(s beam.Scope) {
-		beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, beam.Create(s, big), c).Trees)
+		sunk.bytes = transformstest.Collect[[]byte](s, transforms.Train(s, beam.Create(s, big), c).Trees)
 	})
 	if err == nil || !strings.Contains(err.Error(), "1152921504606846977") {
 		t.Errorf("a whole number that float64 cannot hold: %v", err)
@@ -723,15 +706,15 @@ func TestTrainOfNothing(t *testing.T) {
 			return beam.Create(s, wide{Text: "x", Number: pointer(0.), Label: pointer("a")})
 		}, "no row has both a label and a weight above 0"},
 	} {
-		for _, runner := range transformstest.RunnersOfFailures() {
+		for _, runner := range conformance.RunnersOfFailures() {
 			for _, allowed := range []bool{false, true} {
 				test.config.AllowEmpty = allowed
 				err := runPipeline(t, runner, func(s beam.Scope) {
-					beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, test.rows(s), test.config).Trees)
+					sunk.bytes = transformstest.Collect[[]byte](s, transforms.Train(s, test.rows(s), test.config).Trees)
 				})
-				if len(sunk.bytes) > 0 || allowed && err != nil || !allowed &&
+				if len(sunk.bytes.All()) > 0 || allowed && err != nil || !allowed &&
 					(err == nil || !strings.Contains(err.Error(), test.told)) {
-					t.Errorf("%s on %s, allowed %v: %d trees, error %v", name, runner, allowed, len(sunk.bytes), err)
+					t.Errorf("%s on %s, allowed %v: %d trees, error %v", name, runner, allowed, len(sunk.bytes.All()), err)
 				}
 			}
 		}
@@ -868,7 +851,7 @@ func (*timedFn) ProcessElement(b []byte, emit func(wide)) error {
 func init() { beam.RegisterDoFn(reflect.TypeFor[timedFn]()) }
 
 func wideRows(n int) []wide {
-	data := transformstest.NewTable(n)
+	data := conformance.NewTable(n)
 	list := make([]wide, n)
 	for i := range list {
 		list[i] = wide{Text: data.Text[i], Label: pointer(data.Label[i])}
@@ -935,12 +918,12 @@ func TestPanes(t *testing.T) {
 	c.Trigger = trigger.AfterEndOfWindow().EarlyFiring(trigger.AfterCount(math.MaxInt32)).LateFiring(trigger.AfterCount(1))
 	err := runPipeline(t, "prism", func(s beam.Scope) {
 		rows := beam.ParDo(s, &timedFn{}, teststream.Create(s, stream))
-		beam.ParDo0(s, &sinkTreeFn{}, transforms.WindowedTree(s, rows, c).Trees)
+		sunk.trees = transformstest.Collect[transforms.WindowTree](s, transforms.WindowedTree(s, rows, c).Trees)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := slices.Clone(sunk.trees)
+	got := sunk.trees.All()
 	batches := map[int64]map[int64][]wide{
 		0:          {60: list[:60], 80: list[:80], 90: list[:90]},
 		minutes(1): {30: list[100:130], 40: list[100:140]},
@@ -1000,12 +983,12 @@ func TestWindows(t *testing.T) {
 			c := transforms.WindowConfig{TrainConfig: transforms.SingleTrainConfig("label"), Windows: test.windows}
 			err := runPipeline(t, "prism", func(s beam.Scope) {
 				rows := beam.ParDo(s, &timedFn{}, teststream.Create(s, stream))
-				beam.ParDo0(s, &sinkTreeFn{}, transforms.WindowedTree(s, rows, c).Trees)
+				sunk.trees = transformstest.Collect[transforms.WindowTree](s, transforms.WindowedTree(s, rows, c).Trees)
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := slices.Clone(sunk.trees)
+			got := sunk.trees.All()
 			starts := make(map[int64]bool)
 			for _, g := range got {
 				starts[g.Start] = true

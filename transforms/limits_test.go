@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
 // TestWindowLimits: each tree of a window keeps each limit, with and without rows to choose by, or the limit is refused.
@@ -23,12 +24,12 @@ func TestWindowLimits(t *testing.T) {
 		err := runPipeline(t, "direct", func(s beam.Scope) {
 			rows := beam.ParDo(s, &stampVisitFn{}, beam.CreateList(s, visits(480)))
 			w := transforms.WindowConfig{TrainConfig: c, Windows: window.NewFixedWindows(12 * time.Minute)}
-			beam.ParDo0(s, &sinkTreeFn{}, transforms.WindowedTree(s, rows, w).Trees)
+			sunk.trees = transformstest.Collect[transforms.WindowTree](s, transforms.WindowedTree(s, rows, w).Trees)
 		})
 		if err != nil {
 			return nil, err
 		}
-		for _, w := range sunk.trees {
+		for _, w := range sunk.trees.All() {
 			one, err := tree.Decode(w.JSON)
 			if err != nil {
 				t.Fatal(err)

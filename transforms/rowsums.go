@@ -3,17 +3,20 @@ package transforms
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"runtime"
 	"slices"
 
 	"github.com/espalier-ml/espalier/transforms/elements"
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tallies"
 	"github.com/espalier-ml/espalier/induce/wire"
 )
 
-// The summaries of a shard are sent by column, so that no worker gathers all of them: the keys are the positions of the
+// The summaries of a bundle are sent by column, so that no worker gathers all of them: the keys are the positions of the
 // columns, then labelKey, classKey and headKey after the last column.
 const (
 	labelKey = iota
@@ -27,6 +30,93 @@ type sumsHead struct {
 	TrainRows int64
 	Weights   tallies.Units // the same of all shards
 	Units     []int
+}
+
+// summaryBytes is the memory of the summaries of a bundle at which they are merged.
+const summaryBytes = 64 << 20
+
+// summing summarises the rows of the shards of a bundle. If the summaries take much memory, it emits each column once a
+// bundle and not once a shard: on Flink a slot has a single bundle, and its runner stands still if a bundle emits more
+// than about 400 MB.
+type summing struct {
+	background
+
+	Spec []byte
+
+	held map[int64][][]byte // values of emitSums by key
+	size int                // bytes of held
+	next int                // size at which held is merged
+}
+
+// StartBundle forgets the shards of a bundle that has failed.
+func (f *summing) StartBundle(emit func(int64, []byte)) {
+	f.background.StartBundle(emit)
+	f.held = make(map[int64][][]byte)
+	f.size = 0
+	f.next = summaryBytes
+}
+
+// add summarises the rows of a shard.
+func (f *summing) add(tally []byte, units tallies.Units) error {
+	err := f.do(func(emit func(int64, []byte)) error {
+		spec, err := openSpec(f.Spec)
+		if err != nil {
+			return err
+		}
+		sums, err := spec.Summarise(tally, units)
+		if err != nil {
+			return elements.Carry(err)
+		}
+		return emitSums(sums, emit)
+	}, f.hold)
+	if err != nil || f.size < f.next {
+		return err
+	}
+	return f.merge()
+}
+
+// hold keeps a value of emitSums.
+func (f *summing) hold(key int64, value []byte) {
+	f.held[key] = append(f.held[key], value)
+	f.size += len(value)
+}
+
+// merge merges the values of each key.
+func (f *summing) merge() error {
+	spec, err := openSpec(f.Spec)
+	if err != nil {
+		return err
+	}
+	keys := slices.Sorted(maps.Keys(f.held))
+	faults := make([]error, len(keys))
+	merged := make([][]byte, len(keys))
+	parallel.Each(len(keys), runtime.GOMAXPROCS(0), func(i int) {
+		merged[i], faults[i] = spec.mergeColumn(int(keys[i]), f.held[keys[i]])
+	})
+	f.size = 0
+	for i, key := range keys {
+		f.held[key] = [][]byte{merged[i]}
+		f.size += len(merged[i])
+	}
+	f.next = max(summaryBytes, 2*f.size)
+	return elements.Carry(parallel.First(faults))
+}
+
+// FinishBundle emits the summaries by column.
+func (f *summing) FinishBundle(emit func(int64, []byte)) error {
+	err := f.finish(0, f.hold)
+	if err == nil && f.size >= summaryBytes {
+		err = f.merge()
+	}
+	if err != nil {
+		return err
+	}
+	for key, list := range f.held {
+		for _, b := range list {
+			emit(key, b)
+		}
+	}
+	return nil
 }
 
 // emitSums emits the summaries of a shard by column.

@@ -24,9 +24,8 @@ type Model struct {
 	Tree *tree.Tree
 
 	// URL is the location of a run folder, of a tree.json, or of the LATEST.json of retrain.
-	// Workers read it. A program that imports package pipelines reads plain paths, file://, gs://
-	// and s3://. Any other program reads plain paths, file:// and file systems registered with
-	// Beam.
+	// Workers read it. It is a plain path, a file:// URL, a URL of a driver that the program imports, such as
+	// io/objectstore/s3store, or of a file system registered with Beam.
 	URL string
 	// Every is the interval after which each worker reads the URL again, when the next row comes.
 	// If the new model cannot be read or decoded, or tests columns that the rows lack, the worker
@@ -106,7 +105,7 @@ func ModelID(encoded []byte) string { return tree.ID(encoded) }
 // accepts maps as elements only if their type has a name and is registered.)
 //
 // Names: a column is an exported field. Its name comes from the first of the tags espalier,
-// parquet, beam and json that has a name; otherwise it is the name of the field. The name "-"
+// parquet, beam, bigquery and json that has a name; otherwise it is the name of the field. The name "-"
 // leaves the field out. The parquet tag has the form of parquet-go ("age,optional") or of Beam's
 // parquetio ("name=age, type=INT64"). Fields of embedded structs are also columns, by Go's rules: a
 // less deeply embedded field of the same name hides them.
@@ -159,7 +158,7 @@ func (m *Model) score(s beam.Scope, rows beam.PCollection, step string, opts []O
 	if err := m.validate(schema); err != nil {
 		return Scored{}, err
 	}
-	fn := scoring{Schema: elements.MustJSON(schema), Refusal: o.refusal(), Strict: m.Strict}
+	fn := scoring{Schema: elements.MustJSON(schema), Refusal: o.refusal(rows), Strict: m.Strict}
 	out, err := m.parDo(s, rows, fn, keyed)
 	if err != nil {
 		return Scored{}, err

@@ -37,7 +37,7 @@ type Trained struct {
 // Train is one Beam graph without a driver or side inputs:
 //
 //	rows -> encode and count equal rows in the bundle -> CombinePerKey: tallies of Shards shards
-//	     -> summaries by column -> GroupByKey: merged by column -> GroupByKey: fit the bins -> to all shards
+//	     -> summaries of the bundle by column -> GroupByKey: merged by column -> GroupByKey: fit the bins -> to all shards
 //	     -> GroupByKey with the shards -> codes, objects of equal codes -> GroupByKey -> grow
 //
 // An object represents all rows with equal codes. A single worker gathers all objects, grows the
@@ -59,7 +59,7 @@ func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) T
 	encoded := elements.MustJSON(spec)
 	// tallyFn emits at the end of its bundle, which is only possible in the global window.
 	rows = beam.WindowInto(s, window.NewGlobalWindows(), rows)
-	batches, dead := beam.ParDo2(s, &tallyFn{Spec: encoded, Shards: c.Shards, Refusal: o.refusal()}, rows)
+	batches, dead := beam.ParDo2(s, &tallyFn{Spec: encoded, Shards: c.Shards, Refusal: o.refusal(rows)}, rows)
 	batches = beam.WindowInto(s, window.NewGlobalWindows(), batches)
 	merged := beam.CombinePerKey(s, &mergeTalliesFn{}, batches)
 	var summaries beam.PCollection
@@ -67,16 +67,16 @@ func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) T
 		sums := beam.GroupByKey(s, beam.ParDo(s, &weighTallyFn{Spec: encoded}, merged))
 		units := beam.ParDo(s, &unitsFn{Shards: c.Shards}, sums)
 		shards := beam.GroupByKey(s, beam.Flatten(s, merged, units))
-		summaries = beam.ParDo(s, &summariseWeighedFn{Spec: encoded}, shards)
+		summaries = beam.ParDo(s, &summariseWeighedFn{summing{Spec: encoded}}, shards)
 	} else {
-		summaries = beam.ParDo(s, &summariseTallyFn{Spec: encoded}, merged)
+		summaries = beam.ParDo(s, &summariseTallyFn{summing{Spec: encoded}}, merged)
 	}
 	summaries = beam.ParDo(s, &mergeColumnFn{Spec: encoded}, beam.GroupByKey(s, summaries))
 	// noRowsFn ensures that fitFn is called even if there are no rows.
 	summaries = beam.Flatten(s, summaries, beam.ParDo(s, &noRowsFn{}, beam.Impulse(s)))
-	plans := beam.ParDo(s, &fitFn{Spec: encoded, Shards: c.Shards}, beam.GroupByKey(s, summaries))
+	plans, plan := beam.ParDo2(s, &fitFn{Spec: encoded, Shards: c.Shards}, beam.GroupByKey(s, summaries))
 	shards := beam.GroupByKey(s, beam.Flatten(s, merged, plans))
-	objects := beam.ParDo(s, &codeTallyFn{Spec: encoded}, shards)
+	objects := beam.Flatten(s, plan, beam.ParDo(s, &codeTallyFn{Spec: encoded}, shards))
 	grow := &growObjectsFn{Spec: encoded}
 	if o.reports != nil {
 		grow.Drafts = c.Shards
@@ -132,28 +132,11 @@ func openSpec(b []byte) (*trainSpec, error) {
 	return s, s.Open()
 }
 
-// summariseTallyFn summarises each column over the rows of a shard.
-type summariseTallyFn struct {
-	background
+// summariseTallyFn summarises each column over the rows of the shards of a bundle.
+type summariseTallyFn struct{ summing }
 
-	Spec []byte
-}
-
-func (f *summariseTallyFn) ProcessElement(_ context.Context, _ int64, tally []byte, emit func(int64, []byte)) error {
-	return f.do(func(emit func(int64, []byte)) error { return summariseShard(f.Spec, tally, nil, emit) }, emit)
-}
-
-// summariseShard summarises the rows of a shard.
-func summariseShard(encoded, tally []byte, units tallies.Units, emit func(int64, []byte)) error {
-	spec, err := openSpec(encoded)
-	if err != nil {
-		return err
-	}
-	sums, err := spec.Summarise(tally, units)
-	if err != nil {
-		return elements.Carry(err)
-	}
-	return emitSums(sums, emit)
+func (f *summariseTallyFn) ProcessElement(_ context.Context, _ int64, tally []byte, _ func(int64, []byte)) error {
+	return f.add(tally, nil)
 }
 
 // weighTallyFn adds up the weights of the rows of a shard.
@@ -199,15 +182,9 @@ func (f *unitsFn) ProcessElement(
 }
 
 // summariseWeighedFn is summariseTallyFn for weighted rows whose units are known.
-type summariseWeighedFn struct {
-	background
+type summariseWeighedFn struct{ summing }
 
-	Spec []byte
-}
-
-func (f *summariseWeighedFn) ProcessElement(
-	_ context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte),
-) error {
+func (f *summariseWeighedFn) ProcessElement(_ context.Context, _ int64, values func(*[]byte) bool, _ func(int64, []byte)) error {
 	encoded, tally := cutTally(values)
 	if tally == nil || encoded == nil {
 		return nil // this shard has no rows
@@ -216,7 +193,7 @@ func (f *summariseWeighedFn) ProcessElement(
 	if err := json.Unmarshal(encoded, &units); err != nil {
 		return err
 	}
-	return f.do(func(emit func(int64, []byte)) error { return summariseShard(f.Spec, tally, &units, emit) }, emit)
+	return f.add(tally, &units)
 }
 
 // noRowsFn emits empty summaries, like a shard without rows.
@@ -226,14 +203,14 @@ func (*noRowsFn) ProcessElement(_ context.Context, _ []byte, emit func(int64, []
 	emit(0, nil)
 }
 
-// fitFn fits the plan to the summaries of all columns, and sends it to all shards.
+// fitFn fits the plan to the summaries of all columns, and sends it to all shards and to growObjectsFn.
 type fitFn struct {
 	Spec   []byte
 	Shards int
 }
 
 func (f *fitFn) ProcessElement(
-	ctx context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte),
+	ctx context.Context, _ int64, values func(*[]byte) bool, emit, grow func(int64, []byte),
 ) error {
 	spec, err := openSpec(f.Spec)
 	if err != nil {
@@ -255,6 +232,7 @@ func (f *fitFn) ProcessElement(
 	for shard := range f.Shards {
 		emit(int64(shard), b)
 	}
+	grow(0, b)
 	return nil
 }
 
@@ -288,7 +266,7 @@ func (f *codeTallyFn) ProcessElement(
 	return f.do(func(emit func(int64, []byte)) error { return f.code(encoded, tally, emit) }, emit)
 }
 
-// code emits the objects of a shard: packets with the plan, a part and its objects.
+// code emits the objects of a shard: packets with a part and its objects.
 func (f *codeTallyFn) code(encoded, tally []byte, emit func(int64, []byte)) error {
 	spec, err := openSpec(f.Spec)
 	if err != nil {
@@ -304,7 +282,7 @@ func (f *codeTallyFn) code(encoded, tally []byte, emit func(int64, []byte)) erro
 	}
 	for part, t := range tables {
 		for _, block := range elements.Blocks(t, p.Stride()) {
-			emit(0, elements.AppendPacket(nil, len(encoded), append(append(slices.Clip(encoded), byte(part)), block...)))
+			emit(0, elements.AppendPacket(nil, part, block))
 		}
 	}
 	return nil
@@ -329,20 +307,23 @@ func (f *growObjectsFn) ProcessElement(
 	if err != nil {
 		return err
 	}
-	var p *tallies.Plan
-	var tables tallies.Tables
-	for _, value := range elements.Collect(values) {
-		n, b, _, err := elements.NextPacket(value)
-		if err != nil || n >= len(b) || b[n] >= byte(dataset.Parts) {
+	list := elements.Collect(values)
+	// The plan is in JSON, which no packet begins like, as a part is a small number.
+	at := slices.IndexFunc(list, func(b []byte) bool { return len(b) > 0 && b[0] == '{' })
+	if at < 0 {
+		return elements.ErrValue
+	}
+	p, err := tallies.OpenPlan(list[at])
+	if err != nil {
+		return err
+	}
+	tables := spec.NewTables(p)
+	for _, value := range slices.Delete(list, at, at+1) {
+		part, block, _, err := elements.NextPacket(value)
+		if err != nil || part >= dataset.Parts {
 			return elements.ErrValue
 		}
-		if p == nil {
-			if p, err = tallies.OpenPlan(b[:n]); err != nil {
-				return err
-			}
-			tables = spec.NewTables(p)
-		}
-		if err := tables[b[n]].AddBlock(b[n+1:], len(p.Classes)); err != nil {
+		if err := tables[part].AddBlock(block, len(p.Classes)); err != nil {
 			return err
 		}
 	}

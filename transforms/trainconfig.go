@@ -1,6 +1,8 @@
 package transforms
 
 import (
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/settings"
 )
 
@@ -9,7 +11,7 @@ import (
 // within a budget; the zero value is invalid. `espalier train --help` describes each of the
 // Settings.
 //
-// Rows of a PCollection have no order: if Split sets rows aside, a Key or a SplitColumn is required.
+// Rows of a PCollection have no order: if Split sets rows aside, a Group or a SplitColumn is required.
 type TrainConfig struct {
 	settings.Settings
 
@@ -31,7 +33,7 @@ type TrainConfig struct {
 
 	// Shards is how many shards Train divides the rows into, by their hash. A worker holds the
 	// distinct rows of one shard at a time: use a shard for every 10 MiB of distinct rows. Default
-	// 64.
+	// 64. On Flink, fewer shards let a slot have more rows: 8 shards about 800 MB, 64 about 340 MB.
 	Shards  int
 	Workers int // goroutines that grow a tree; default 0: as many as the worker has processors
 }
@@ -48,11 +50,16 @@ func SingleTrainConfig(label string) TrainConfig {
 
 // DefaultTrainConfig returns settings.Default, the settings of `espalier train --group KEY`: a grid of
 // trees grown from 70 % of the rows and pruned, among which the best tree on 10 % of the rows is
-// chosen. key is a column, such as an id; the hash of its value decides the part of a row.
+// chosen. key is a column, such as an id; the hash of its value decides the part of a row. Without a key all rows grow the
+// trees, five folds choose among them, and there are no test rows.
 func DefaultTrainConfig(label, key string) TrainConfig {
 	c := TrainConfig{Settings: settings.Default(), Shards: defaultShards}
 	c.Label = label
 	c.Group = key
+	if key == "" {
+		c.Split = dataset.Shares{100, 0, 0}
+		c.Folds = crossvalidate.Setting{Number: crossvalidate.AutoFolds}
+	}
 	return c
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
 // TestGuards: a window of 120 rows of two classes has a tree unless it needs more rows or classes. Given classes are
@@ -40,7 +41,7 @@ func TestGuards(t *testing.T) {
 		var refused int64
 		p, s := beam.NewPipelineWithRoot()
 		sunk.trees = nil
-		beam.ParDo0(s, &sinkTreeFn{}, transforms.WindowedTree(s, beam.CreateList(s, list), config).Trees)
+		sunk.trees = transformstest.Collect[transforms.WindowTree](s, transforms.WindowedTree(s, beam.CreateList(s, list), config).Trees)
 		result, err := beam.Run(t.Context(), "prism", p)
 		if err != nil {
 			t.Fatal(err)
@@ -50,14 +51,14 @@ func TestGuards(t *testing.T) {
 				refused += counter.Result()
 			}
 		}
-		if len(sunk.trees) != c.trees || refused != int64(1-c.trees) {
-			t.Errorf("%s: %d trees, %d refused, want %d trees", name, len(sunk.trees), refused, c.trees)
+		if len(sunk.trees.All()) != c.trees || refused != int64(1-c.trees) {
+			t.Errorf("%s: %d trees, %d refused, want %d trees", name, len(sunk.trees.All()), refused, c.trees)
 			continue
 		}
 		if c.trees == 0 {
 			continue
 		}
-		got, err := tree.Decode(sunk.trees[0].JSON)
+		got, err := tree.Decode(sunk.trees.All()[0].JSON)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,14 +83,14 @@ func TestOtherClass(t *testing.T) {
 		trained := transforms.WindowedTree(s, beam.CreateList(s, visits(120)), transforms.WindowConfig{
 			TrainConfig: visitConfig(), Windows: window.NewGlobalWindows(), Classes: []string{"ill", "sick"},
 		}, transforms.DeadLetters{})
-		beam.ParDo0(s, &sinkTreeFn{}, trained.Trees)
+		sunk.trees = transformstest.Collect[transforms.WindowTree](s, trained.Trees)
 		beam.ParDo0(s, &sinkLetterFn{}, trained.DeadLetters)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(sunk.trees) != 1 || sunk.trees[0].Rows+int64(len(sunk.rows)) != 120 || len(sunk.rows) < 20 {
-		t.Fatalf("%d trees, %d dead letters", len(sunk.trees), len(sunk.rows))
+	if len(sunk.trees.All()) != 1 || sunk.trees.All()[0].Rows+int64(len(sunk.rows)) != 120 || len(sunk.rows) < 20 {
+		t.Fatalf("%d trees, %d dead letters", len(sunk.trees.All()), len(sunk.rows))
 	}
 	for _, reason := range sunk.rows {
 		if !strings.Contains(reason, "not one of the classes") {
@@ -156,7 +157,7 @@ func TestBadWindows(t *testing.T) {
 	trained := transforms.WindowedTree(s, beam.ParDo(s, &makeHoursFn{}, beam.Impulse(s)), transforms.WindowConfig{
 		TrainConfig: c, Windows: window.NewFixedWindows(time.Hour), MinClasses: 2,
 	})
-	beam.ParDo0(s, &sinkTreeFn{}, trained.Trees)
+	sunk.trees = transformstest.Collect[transforms.WindowTree](s, trained.Trees)
 	beam.ParDo0(s, &sinkRefusedFn{}, trained.Refused)
 	result, err := beam.Run(t.Context(), "prism", p)
 	if err != nil {
@@ -169,13 +170,13 @@ func TestBadWindows(t *testing.T) {
 		t.Errorf("counters %v: want 2 trees_refused, 1 of features_left_out and no rows_dropped", counted)
 	}
 	hours := make(map[int64][]string)
-	for i := range sunk.trees {
-		grown, err := tree.Decode(sunk.trees[i].JSON)
+	for i := range sunk.trees.All() {
+		grown, err := tree.Decode(sunk.trees.All()[i].JSON)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range grown.Features {
-			hours[sunk.trees[i].Start/3_600_000] = append(hours[sunk.trees[i].Start/3_600_000], f.Name)
+			hours[sunk.trees.All()[i].Start/3_600_000] = append(hours[sunk.trees.All()[i].Start/3_600_000], f.Name)
 		}
 	}
 	if want := map[int64][]string{0: {"x"}, 1: {"x"}, 4: {"x"}}; !reflect.DeepEqual(hours, want) {
@@ -208,10 +209,10 @@ func TestPoisonedMaps(t *testing.T) {
 			if windowed {
 				w := transforms.WindowConfig{TrainConfig: c, Windows: window.NewGlobalWindows()}
 				trained = transforms.WindowedTree(s, in, w, transforms.DeadLetters{})
-				beam.ParDo0(s, &sinkTreeFn{}, trained.Trees)
+				sunk.trees = transformstest.Collect[transforms.WindowTree](s, trained.Trees)
 			} else {
 				trained = transforms.Train(s, in, c, transforms.DeadLetters{})
-				beam.ParDo0(s, &sinkBytesFn{}, trained.Trees)
+				sunk.bytes = transformstest.Collect[[]byte](s, trained.Trees)
 			}
 			beam.ParDo0(s, &sinkLetterFn{}, trained.DeadLetters)
 		}
@@ -227,9 +228,9 @@ func TestPoisonedMaps(t *testing.T) {
 		if err := runPipeline(t, "direct", build(known, windowed)); err != nil {
 			t.Fatal(err)
 		}
-		encoded := sunk.bytes
-		for i := range sunk.trees {
-			encoded = append(encoded, sunk.trees[i].JSON)
+		encoded := sunk.bytes.All()
+		for i := range sunk.trees.All() {
+			encoded = append(encoded, sunk.trees.All()[i].JSON)
 		}
 		if len(encoded) != 1 || len(sunk.rows) != 1 || !strings.HasPrefix(sunk.rows[0], "not a number, as the feature needs") {
 			t.Fatalf("%d trees, dead letters %q", len(encoded), sunk.rows)

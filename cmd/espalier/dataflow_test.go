@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/espalier-ml/espalier/io/parquetio"
@@ -19,8 +20,12 @@ func TestDataflowDryRun(t *testing.T) {
 	engine := []string{"--project", "project", "--region", "europe-west1", "--staging_location", "gs://bucket/staging"}
 	espalier(t, append(args, c.url+"/*.parquet")...).wants(t, 2, "--project", "--region", "--staging_location")
 	local := mixed(t, 100, parquetio.WriteOptions{})
-	espalier(t, append(append(args, local), engine...)...).wants(t, 2, "dataflow", local, "gs://")
-	o := espalier(t, append(append(args, c.url+"/*.parquet"), engine...)...)
+	o := espalier(t, append(append(args, local), engine...)...)
+	o.wants(t, 0, "warning: a run would end with: --runner dataflow: "+local, "gs://")
+	outcome{stderr: o.stdout}.wants(t, 0, "translated for Dataflow: summarise, coalesce, level, grow, evaluate")
+	espalier(t, append(append(slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "--dry_run" }), local),
+		engine...)...).wants(t, 2, "dataflow", local, "gs://")
+	o = espalier(t, append(append(args, c.url+"/*.parquet"), engine...)...)
 	o.wants(t, 0)
 	outcome{stderr: o.stdout}.wants(t, 0, "translated for Dataflow: summarise, coalesce, level, grow, evaluate",
 		"no row was read or written")

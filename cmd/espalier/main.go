@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"time"
 
+	_ "github.com/espalier-ml/espalier/io/objectstore/gcsstore" // gs://
+	_ "github.com/espalier-ml/espalier/io/objectstore/s3store"  // s3://
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/worker"
 )

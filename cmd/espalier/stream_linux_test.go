@@ -11,7 +11,7 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
 
 	//nolint:depguard // not the command is tested here, but the engine that its tests start
-	"github.com/espalier-ml/espalier/transforms/transformstest"
+	"github.com/espalier-ml/espalier/transforms/transformstest/conformance"
 )
 
 // TestFlinkStream sends a stream of events from a broker through Score and
@@ -21,10 +21,10 @@ func TestFlinkStream(t *testing.T) {
 	flink.require(t)
 	if os.Getenv("ESPALIER_NATS") == "" {
 		startFlink(t)
-		transformstest.Stream(t, transformstest.Config{Runner: "flink", Events: 20_000, Windows: 10, Deadline: 2 * time.Minute})
+		conformance.Stream(t, conformance.Config{Runner: "flink", Events: 20_000, Windows: 10, Deadline: 2 * time.Minute})
 		return
 	}
-	tests := exec.Command("go", "-C", filepath.Join("..", "..", "transforms", "transformstest", "natstest"), "test",
+	tests := exec.Command("go", "-C", filepath.Join("..", "..", "transforms", "transformstest", "conformance", "natstest"), "test",
 		"-count=1", "-v", "-timeout=30m", "-run=^TestStream$", ".")
 	tests.Env = append(os.Environ(), "ESPALIER_NATS_FLINK="+flink.start(t).endpoint)
 	out, err := tests.CombinedOutput()
@@ -36,7 +36,7 @@ func TestFlinkStream(t *testing.T) {
 // startFlink starts Flink, for pipelines that call back into this process.
 func startFlink(t *testing.T) {
 	t.Helper()
-	transformstest.Loopback(t, flink.start(t).endpoint)
+	conformance.Loopback(t, flink.start(t).endpoint)
 }
 
 // TestFlinkLibrary: on Flink a pipeline scores rows by the trees that it grows, of all rows and
@@ -45,16 +45,16 @@ func TestFlinkLibrary(t *testing.T) {
 	flink.require(t)
 	startFlink(t)
 	for name, windowed := range map[string]bool{"batch": false, "windows": true} {
-		t.Run(name, func(t *testing.T) { transformstest.Feed(t, "flink", windowed, false) })
-		t.Run(name+"/keyed", func(t *testing.T) { transformstest.Feed(t, "flink", windowed, true) })
+		t.Run(name, func(t *testing.T) { conformance.Feed(t, "flink", windowed, false) })
+		t.Run(name+"/keyed", func(t *testing.T) { conformance.Feed(t, "flink", windowed, true) })
 	}
 	t.Run("latest", func(t *testing.T) {
-		transformstest.Latest(t, transformstest.LatestConfig{Runner: "flink", Keyed: true, First: true})
+		conformance.Latest(t, conformance.LatestConfig{Runner: "flink", Keyed: true, First: true})
 	})
 	t.Run("latest in a stream", func(t *testing.T) {
-		transformstest.Latest(t, transformstest.LatestConfig{Runner: "flink", Stream: true, Keyed: true})
+		conformance.Latest(t, conformance.LatestConfig{Runner: "flink", Stream: true, Keyed: true})
 	})
-	t.Run("chosen", func(t *testing.T) { transformstest.Chosen(t, "flink") })
-	t.Run("score", func(t *testing.T) { transformstest.DeadLetters(t, "flink", "Score", 100_000) })
-	t.Run("train", func(t *testing.T) { transformstest.DeadLetters(t, "flink", "Train", 20_000) })
+	t.Run("chosen", func(t *testing.T) { conformance.Chosen(t, "flink") })
+	t.Run("score", func(t *testing.T) { conformance.DeadLetters(t, "flink", "Score", 100_000) })
+	t.Run("train", func(t *testing.T) { conformance.DeadLetters(t, "flink", "Train", 20_000) })
 }

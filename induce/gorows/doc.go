@@ -10,7 +10,7 @@
 //	fmt.Println(prediction.Class, prediction.Probabilities, prediction.Cost)
 //
 // A column of a struct is an exported field. Its name comes from the first of the tags espalier,
-// parquet, beam and json that has a name, else it is the field's own name. The name "-"
+// parquet, beam, bigquery and json that has a name, else it is the field's own name. The name "-"
 // leaves the field out. Fields of embedded structs are columns too, by Go's rules.
 //
 // Fields may be numbers, strings, bools, time.Time, types with one of these underneath,

@@ -183,6 +183,9 @@ func (c *Column) describe(t reflect.Type, tag *fieldTag) {
 			return
 		}
 		c.Unsupported = fmt.Sprintf("its type is %s, want a number, a string, a bool, a time.Time, or a pointer to one", t)
+		if k := t.Kind(); k == reflect.Struct || k == reflect.Slice {
+			c.Unsupported += "; make columns of its values, or leave it out"
+		}
 	}
 }
 

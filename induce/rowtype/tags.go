@@ -19,7 +19,7 @@ type fieldTag struct {
 }
 
 // tagKeys returns the tags that parseTag reads, in order of precedence.
-func tagKeys() [4]string { return [4]string{"espalier", "parquet", "beam", "json"} }
+func tagKeys() [5]string { return [5]string{"espalier", "parquet", "beam", "bigquery", "json"} }
 
 // parseTag reads the tags of a field. The first of tagKeys with a name decides the column; the name
 // "-" leaves the field out. The tags espalier and parquet may have options on how to read the

@@ -22,6 +22,7 @@ func tagCases() map[string]fieldTag {
 		`json:"-,"`:                                   {name: "-", tick: ns},
 		`json:"a=b"`:                                  {name: "a=b", tick: ns},
 		`beam:"age" json:"other"`:                     {name: "age", tick: ns},
+		`bigquery:"age,nullable" json:"other"`:        {name: "age", tick: ns},
 		`parquet:"-" json:"age"`:                      {skip: true, tick: ns},
 		`espalier:"age" parquet:"-"`:                  {name: "age", tick: ns},
 		`espalier:"-" json:"age"`:                     {skip: true, tick: ns},

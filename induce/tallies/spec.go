@@ -227,7 +227,7 @@ func (s *Spec) checkSplit() error {
 		return fmt.Errorf("the Group %q: the column %q names each row's part already, leave out one of the two", c.Group, c.SplitColumn)
 	case s.Part == "" && !whole && !s.Ordered:
 		return fmt.Errorf("the Split %s has no Group: rows of a PCollection have no order, want a column whose value decides "+
-			"on the part of a row", c.Split)
+			"on the part of a row, or the Split 100/0/0, with which folds of the rows choose the tree", c.Split)
 	case s.Part == "":
 		return nil
 	case s.Part == c.Label || s.Part == c.Weight:

@@ -29,7 +29,7 @@ type Model struct {
 // Open reads a model: a run folder, a tree.json or the LATEST.json of retrain, at a plain path, a file:// or a mem://
 // URL. The context bounds the reading.
 func Open(ctx context.Context, url string) (*Model, error) {
-	return From(ctx, objectstore.New(), url)
+	return From(ctx, objectstore.Open(objectstore.Patience{}), url)
 }
 
 // From is Open for the URLs of a store.

@@ -21,7 +21,9 @@ import (
 // Store serves URLs by the driver of their scheme. It is safe for concurrent
 // use.
 type Store struct {
-	mu      sync.RWMutex
+	patience *Patience // of registered drivers; nil without them
+
+	mu      sync.Mutex
 	drivers map[string]Driver
 }
 
@@ -49,12 +51,18 @@ type Patience struct {
 // program knows the schemes whose packages it imports.
 func RegisterDriver(scheme string, open func(p Patience) Driver) { opened[scheme] = open }
 
+// packages lists the packages whose import registers a driver.
+//
+//nolint:gochecknoglobals // a constant
+var packages = map[string]string{
+	"gs": "github.com/espalier-ml/espalier/io/objectstore/gcsstore",
+	"s3": "github.com/espalier-ml/espalier/io/objectstore/s3store",
+}
+
 // Open returns a store with the drivers that the program imports, in addition to the drivers of New.
 func Open(p Patience) *Store {
 	s := New()
-	for scheme, open := range opened {
-		s.drivers[scheme] = open(p)
-	}
+	s.patience = &p
 	return s
 }
 
@@ -63,6 +71,19 @@ func (s *Store) Register(scheme string, d Driver) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drivers[scheme] = d
+}
+
+// driver returns the driver of a scheme; nil if the scheme is unknown. A registered driver is opened at its first
+// use: stores may be package variables, which are initialised before the packages of drivers are.
+func (s *Store) driver(scheme string) Driver {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.drivers[scheme]
+	if open := opened[scheme]; d == nil && open != nil && s.patience != nil {
+		d = open(*s.patience)
+		s.drivers[scheme] = d
+	}
+	return d
 }
 
 // location is a URL resolved to its driver.
@@ -76,15 +97,13 @@ func (s *Store) locate(url string) (location, error) {
 		return location{}, errors.New("empty URL: expected a path or a URL such as file:///folder/name")
 	}
 	scheme, path := splitURL(url)
-	s.mu.RLock()
-	defer s.mu.RUnlock()
 	if scheme == "" {
 		if err := s.checkPath(path); err != nil {
 			return location{}, err
 		}
 	}
-	d, ok := s.drivers[scheme]
-	if !ok {
+	d := s.driver(scheme)
+	if d == nil {
 		return location{}, s.unknownScheme(url, scheme)
 	}
 	if scheme == "file" && !strings.HasPrefix(path, "/") {
@@ -99,7 +118,7 @@ func (s *Store) locate(url string) (location, error) {
 // checkPath refuses plain paths that are meant as URLs: with a missing slash, a path would create a
 // folder named "gs:".
 func (s *Store) checkPath(path string) error {
-	known := func(scheme string) bool { return scheme != "" && s.drivers[scheme] != nil }
+	known := func(scheme string) bool { return scheme != "" && (packages[scheme] != "" || s.driver(scheme) != nil) }
 	if url := misspelled(path, known); url != "" {
 		return fmt.Errorf("%s: a URL has two slashes behind the colon: did you mean %s? A file of that name is ./%s",
 			path, url, path)
@@ -114,8 +133,18 @@ func (s *Store) Check(url string) error {
 }
 
 func (s *Store) unknownScheme(url, scheme string) error {
-	known := slices.Sorted(maps.Keys(s.drivers))
-	known = slices.DeleteFunc(known, func(k string) bool { return k == "" })
+	if p := packages[scheme]; p != "" {
+		return fmt.Errorf("%s: unknown scheme %q in this program: import its driver, as in import _ %q", url, scheme, p)
+	}
+	s.mu.Lock()
+	names := maps.Clone(s.drivers)
+	s.mu.Unlock()
+	if s.patience != nil {
+		for scheme := range opened {
+			names[scheme] = nil
+		}
+	}
+	known := slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(k string) bool { return k == "" })
 	msg := fmt.Sprintf("%s: unknown scheme %q: there are plain paths, %s", url, scheme, strings.Join(known, ", "))
 	if n := naming.Nearest(scheme, known); n != "" {
 		msg += fmt.Sprintf("; did you mean %q?", n)

@@ -59,13 +59,30 @@ func TestMemoryDoesNotCopy(t *testing.T) {
 
 func TestUnknownScheme(t *testing.T) {
 	for url, hint := range map[string]string{
-		"men://x/y": `did you mean "mem"?`, "gs://b/x": "there are plain paths, file, mem", "FILE:///x": `"file"`,
-		"file://x/y": "three slashes", "": "empty", "mem://": "names no object",
+		"men://x/y": `did you mean "mem"?`, "hdfs://x/y": "there are plain paths, file, mem", "FILE:///x": `"file"`,
+		"gs://b/x": `import _ "github.com/espalier-ml/espalier/io/objectstore/gcsstore"`, "file://x/y": "three slashes", "": "empty", "mem://": "names no object",
 	} {
 		_, err := objectstore.New().List(t.Context(), url)
 		if err == nil || !strings.Contains(err.Error(), hint) {
 			t.Errorf("%s: got %v, expected %q in it", url, err, hint)
 		}
+	}
+}
+
+// TestRegisteredLate: a store has the drivers that are registered after it, as packages may be initialised after a
+// variable that is a store.
+func TestRegisteredLate(t *testing.T) {
+	s := objectstore.Open(objectstore.Patience{Idle: time.Second})
+	var patience objectstore.Patience
+	objectstore.RegisterDriver("late", func(p objectstore.Patience) objectstore.Driver {
+		patience = p
+		return fixed{}
+	})
+	if err := s.Check("late://x"); err != nil || patience.Idle != time.Second {
+		t.Errorf("%v, patience %v", err, patience)
+	}
+	if err := objectstore.New().Check("late://x"); err == nil {
+		t.Error("a store of New has a registered driver")
 	}
 }
 

@@ -18,7 +18,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -30,6 +29,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/worker/protocol"
+	"github.com/espalier-ml/espalier/transforms/elements"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -218,10 +219,10 @@ func TestTryWorker(t *testing.T) {
 	}
 	good := program(`test "$1 $2" = "--id=trial --provision_endpoint=trial" && echo starting && echo this program serves engines`)
 	wantUsage(t, "not enabled", tryWorker(t.Context(), good), "--environment_type PROCESS: this program does not call worker.Main")
-	if err := EnableWorkers(); err != nil {
+	if err := protocol.EnableWorkers(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { hooks.DisableHook(WorkerHook) })
+	t.Cleanup(func() { hooks.DisableHook(protocol.WorkerHook) })
 	if err := tryWorker(t.Context(), good); err != nil {
 		t.Error(err)
 	}
@@ -271,7 +272,7 @@ func TestPortableWithLease(t *testing.T) {
 	for _, environment := range []string{"LOOPBACK", "DOCKER"} {
 		*jobopts.EnvironmentType = environment // put back by start
 		for _, scratch := range []string{"", t.TempDir()} {
-			job := Submission{Name: "espalier-1-step", Pipeline: somePipeline(), Progress: new(jobs.Progress), Files: source.Process, Scratch: scratch}
+			job := Submission{Name: "espalier-1-step", Pipeline: somePipeline(), Progress: new(elements.Progress), Files: source.Process, Scratch: scratch}
 			if err := e.Run(t.Context(), job); err == nil || !strings.Contains(err.Error(), "refused") {
 				t.Errorf("%s: %v", environment, err)
 			}
@@ -289,47 +290,6 @@ func TestPortableWithLease(t *testing.T) {
 	if err := e.Cancel(ctx, "abc"); err == nil {
 		t.Error("leftovers on an engine that does not answer")
 	}
-}
-
-// TestHoldLease: a worker without a lease goes on; one whose job is over does not begin;
-// one whose lease goes ends.
-// Meanwhile the driver sees its counts.
-func TestHoldLease(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // it waits for seconds
-		if err := HoldLease(t.Context(), func() { t.Error("a worker without a lease has ended") }); err != nil {
-			t.Fatal(err)
-		}
-		folder := t.TempDir()
-		beam.PipelineOptions.Set(leaseOption, folder)
-		t.Cleanup(func() { beam.PipelineOptions.Set(leaseOption, "") })
-		if err := HoldLease(t.Context(), func() { t.Error("the worker has begun") }); err == nil || !strings.Contains(err.Error(), "is over") {
-			t.Errorf("without the file of its lease: %v", err)
-		}
-		progress := new(jobs.Progress)
-		l, err := grantLease(t.Context(), source.Process, folder, progress)
-		if err != nil {
-			t.Fatal(err)
-		}
-		beam.PipelineOptions.Set(leaseOption, l.folder)
-		jobs.LocalProgress().Rows.Store(40)
-		t.Cleanup(jobs.LocalProgress().Reset)
-		ended := make(chan struct{})
-		if err := HoldLease(t.Context(), func() { close(ended) }); err != nil {
-			t.Fatal(err)
-		}
-		for start := time.Now(); progress.Rows.Load() != 40 && time.Since(start) < 20*time.Second; {
-			time.Sleep(10 * time.Millisecond)
-		}
-		if got := progress.Rows.Load(); got != 40 {
-			t.Errorf("the driver sees %d rows of 40", got)
-		}
-		l.revoke(t.Context())
-		select {
-		case <-ended:
-		case <-time.After(20 * time.Second):
-			t.Error("the worker goes on though its job is over")
-		}
-	})
 }
 
 // cloud serves Dataflow's API and tokens, with two active jobs.
@@ -483,7 +443,7 @@ func TestOneAtATime(t *testing.T) {
 
 // TestTasksDone: by hand.
 func TestTasksDone(t *testing.T) {
-	p := new(jobs.Progress)
+	p := new(elements.Progress)
 	p.Tasks.Store(3)
 	p.Rows.Store(40)
 	p.Objects.Store(7)

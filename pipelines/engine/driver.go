@@ -17,6 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/transforms/elements"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -91,13 +92,13 @@ func (j *Driver) Processes() int {
 // Job describes a job for the reporter.
 type Job struct {
 	Name  string
-	Total int64                                  // steps
-	Unit  string                                 // unit of the steps, in the plural
-	Done  func(p *jobs.Progress) (int64, string) // returns the finished steps, with a note
+	Total int64                                      // steps
+	Unit  string                                     // unit of the steps, in the plural
+	Done  func(p *elements.Progress) (int64, string) // returns the finished steps, with a note
 }
 
 // TasksDone counts the tasks that are done, with a note on rows and objects.
-func TasksDone(p *jobs.Progress) (int64, string) {
+func TasksDone(p *elements.Progress) (int64, string) {
 	var notes []string
 	for _, n := range []struct {
 		count int64
@@ -169,17 +170,17 @@ func (j *Driver) RunGroups(ctx context.Context, name string, tasks []jobs.Task, 
 
 // progress returns the counts of a job's progress. DoFns in this process add to the counts of the
 // run; otherwise the engine sets new counts.
-func (j *Driver) progress() *jobs.Progress {
+func (j *Driver) progress() *elements.Progress {
 	if j.Local() || jobopts.IsLoopback() {
 		return j.Files.Run.Progress()
 	}
-	return new(jobs.Progress)
+	return new(elements.Progress)
 }
 
 // watch reports progress until the pipeline has finished or the context ends. A local pipeline
 // notices the end of the context a little later: watch does not wait for it, but the next pipeline
 // does. A job on another engine would continue to run, so watch waits until the job is cancelled.
-func (j *Driver) watch(ctx context.Context, what Job, progress *jobs.Progress, finished <-chan error) error {
+func (j *Driver) watch(ctx context.Context, what Job, progress *elements.Progress, finished <-chan error) error {
 	tick := time.NewTicker(ReportEvery)
 	defer tick.Stop()
 	over := ctx.Done()
@@ -293,7 +294,7 @@ func (j *Driver) Translate(ctx context.Context, name string, tasks []jobs.Task, 
 // bytes of the largest histograms.
 type figures struct{ Read, Exchanged, Written, Histogram int64 }
 
-func (f *figures) add(p *jobs.Progress) {
+func (f *figures) add(p *elements.Progress) {
 	f.Read += p.Read.Load()
 	f.Exchanged += p.Exchanged.Load()
 	f.Written += p.Written.Load()

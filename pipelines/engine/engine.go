@@ -6,7 +6,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/pipelines/source"
-	"github.com/espalier-ml/espalier/transforms/jobs"
+	"github.com/espalier-ml/espalier/transforms/elements"
 )
 
 // Engine is where the jobs of a run are carried out. Each engine has a file of its own,
@@ -51,7 +51,7 @@ type Traits struct {
 type Submission struct {
 	Name     string // the engine lists the job by this name
 	Pipeline *beam.Pipeline
-	Progress *jobs.Progress // is set to the counts of the job's workers
-	Files    *source.Files  // files of the run
-	Scratch  string         // folder for small files that driver and workers exchange; optional
+	Progress *elements.Progress // is set to the counts of the job's workers
+	Files    *source.Files      // files of the run
+	Scratch  string             // folder for small files that driver and workers exchange; optional
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
 
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/worker/protocol"
 )
 
 // jobModel is a pipeline in Beam's portable form, ready for a job service.
@@ -104,7 +105,7 @@ func (m *jobModel) request(name string) (*jobpb.PrepareJobRequest, error) {
 	beam.PipelineOptions.LoadOptionsFromFlags(nil)
 	exported := beam.PipelineOptions.Export() // a copy
 	if m.lease != "" {
-		exported.Options[leaseOption] = m.lease
+		exported.Options[protocol.LeaseOption] = m.lease
 	}
 	options, err := tools.OptionsToProto(jobOptions{
 		RawOptionsWrapper: beamruntime.RawOptionsWrapper{

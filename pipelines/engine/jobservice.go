@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/espalier-ml/espalier/transforms/elements"
-
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
@@ -22,7 +20,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
-	"github.com/espalier-ml/espalier/transforms/jobs"
+	"github.com/espalier-ml/espalier/transforms/elements"
 )
 
 // patience is how long a job service may take.
@@ -217,7 +215,7 @@ func orLeft(err error, job string, fault error) error {
 // follow waits for the end of a job, or until stop has ended the context. It returns nil for a
 // job that is done, and an endedError for one that has ended otherwise.
 func (s *jobService) follow(
-	ctx context.Context, stop context.CancelCauseFunc, id string, progress *jobs.Progress,
+	ctx context.Context, stop context.CancelCauseFunc, id string, progress *elements.Progress,
 ) error {
 	polling, enough := context.WithCancel(ctx)
 	defer enough()
@@ -327,7 +325,7 @@ func (s *jobService) state(ctx context.Context, id string) (jobpb.JobState_Enum,
 // ends listen, in three cases: the job has ended without a message, the job service no longer has
 // the job, or the job service has not answered for long. The stream of messages shows none of the
 // three: it may be silent for hours.
-func (s *jobService) poll(ctx context.Context, stop context.CancelCauseFunc, id string, progress *jobs.Progress) {
+func (s *jobService) poll(ctx context.Context, stop context.CancelCauseFunc, id string, progress *elements.Progress) {
 	answered := time.Now()
 	over := 0
 	for {
@@ -356,7 +354,7 @@ func (s *jobService) poll(ctx context.Context, stop context.CancelCauseFunc, id 
 const userCounter = "beam:metric:user:sum_int64:v1"
 
 // count sets the progress to the counters of a job, if the engine gives any.
-func (s *jobService) count(ctx context.Context, id string, progress *jobs.Progress) {
+func (s *jobService) count(ctx context.Context, id string, progress *elements.Progress) {
 	if progress == nil {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/worker/protocol"
 )
 
 // portable is an engine behind a Beam job service, which takes pipelines in Beam's
@@ -78,12 +79,12 @@ func (e portable) Run(ctx context.Context, job Submission) error {
 	if job.Scratch == "" {
 		return s.run(ctx, job, "")
 	}
-	l, err := grantLease(ctx, job.Files, job.Scratch, job.Progress)
+	l, err := protocol.Grant(ctx, job.Files.Store, job.Scratch, job.Progress)
 	if err != nil {
 		return err
 	}
-	defer l.revoke(ctx)
-	return s.run(ctx, job, l.folder)
+	defer l.Revoke(ctx)
+	return s.run(ctx, job, l.Folder)
 }
 
 // Cancel cancels the jobs that a dead process has left running for a run.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -14,37 +13,20 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/hooks"
 
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/worker/protocol"
 )
 
-// WorkerHook is the name of the SDK's hook that sets up workers in other processes.
-const WorkerHook = "espalier_worker"
-
-// EnableWorkers makes worker processes run the hook named WorkerHook. Workers in the driver's own
-// process need no hook: they log like the driver, and end with it.
-func EnableWorkers() error {
-	hooks.RegisterHook(WorkerHook, func([]string) hooks.Hook { return hooks.Hook{} })
-	return hooks.EnableHook(WorkerHook)
-}
-
-// The trial of a worker: the driver starts its own program as an engine does, with an endpoint that says
-// that there is no engine, and the program answers by a line.
 const (
-	ProvisionFlag = "provision_endpoint"
-	Trial         = "trial"
-	passed        = "this program serves engines\n"
-	trialWithin   = 20 * time.Second
+	trialWithin = 20 * time.Second
 	// Beam's boot program waits for the engine, and is not a wrong command: most wrong commands end at once.
 	commandWithin = time.Second
 )
-
-// PassTrial writes the answer to a trial.
-func PassTrial(w io.Writer) { _, _ = io.WriteString(w, passed) } // the driver tells a missing answer
 
 // tryWorker starts this program as an engine does in the environment PROCESS, and returns an error with the
 // program's exit code and message if it ends before it calls worker.Main. An engine would start it several
 // times, and then report neither.
 func tryWorker(ctx context.Context, self string) error {
-	if enabled, _ := hooks.IsEnabled(WorkerHook); !enabled {
+	if enabled, _ := hooks.IsEnabled(protocol.WorkerHook); !enabled {
 		return usage.Errorf("--environment_type PROCESS: this program does not call worker.Main, by which an engine " +
 			"starts the program as a worker: main calls it first")
 	}
@@ -83,7 +65,7 @@ func try(ctx context.Context, program string, within time.Duration) (how string,
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
-	trial := exec.CommandContext(limited, program, "--id=trial", "--"+ProvisionFlag+"="+Trial)
+	trial := exec.CommandContext(limited, program, "--id=trial", "--"+protocol.ProvisionFlag+"="+protocol.Trial)
 	trial.Stdout = &stdout
 	trial.Stderr = &stderr
 	trial.WaitDelay = time.Second
@@ -92,7 +74,7 @@ func try(ctx context.Context, program string, within time.Duration) (how string,
 	switch {
 	case ctx.Err() != nil:
 		return "", false, context.Cause(ctx)
-	case strings.HasSuffix(stdout.String(), passed):
+	case strings.HasSuffix(stdout.String(), protocol.Passed):
 		return "", false, nil
 	}
 	how = "exit code 0"

@@ -3,8 +3,6 @@ package source
 import (
 	"context"
 
-	_ "github.com/espalier-ml/espalier/io/objectstore/gcsstore" // gs://
-	_ "github.com/espalier-ml/espalier/io/objectstore/s3store"  // s3://
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"

@@ -19,6 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/memlimit"
+	"github.com/espalier-ml/espalier/transforms/elements"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -209,7 +210,7 @@ func (g *grower) growSmall(ctx context.Context) error {
 	if err := jobs.WriteSmall(ctx, &small, taken, objects); err != nil {
 		return err
 	}
-	settled := func(p *jobs.Progress) (int64, string) {
+	settled := func(p *elements.Progress) (int64, string) {
 		return p.Weight.Load(), fmt.Sprintf("%d leaves", p.Nodes.Load())
 	}
 	what := engine.Job{Name: "induce", Total: taken.Weight(), Unit: "units of weight", Done: settled}

@@ -1,5 +1,5 @@
 // Package worker makes a program the worker of its own pipelines: an engine starts the program again,
-// and it then serves the engine.
+// and it then serves the protocol.
 //
 //	func main() {
 //		worker.Main()
@@ -9,7 +9,7 @@
 //	}
 //
 // The program can be the command of the environment PROCESS, and the entrypoint of the image of the
-// environment DOCKER: it takes the place of Beam's own boot program. It must be on each host of the engine.
+// environment DOCKER: it takes the place of Beam's own boot program. It must be on each host of the protocol.
 package worker
 
 import (
@@ -30,7 +30,7 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness/init" // serves the engine
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 
-	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/worker/protocol"
 )
 
 // Main serves an engine if the engine has started this program as a worker. It then ends the process.
@@ -52,10 +52,10 @@ const ended = 130
 // serve is Main with the arguments of the program. It returns nil if the program is no worker.
 func serve(ctx context.Context, args []string) error {
 	switch {
-	case flagOf(args, engine.ProvisionFlag) == engine.Trial:
-		engine.PassTrial(os.Stdout)
+	case flagOf(args, protocol.ProvisionFlag) == protocol.Trial:
+		protocol.PassTrial(os.Stdout)
 		end(0)
-	case flagOf(args, engine.ProvisionFlag) != "":
+	case flagOf(args, protocol.ProvisionFlag) != "":
 		go endAfter(os.Getppid())
 		if err := boot(ctx, args); err != nil {
 			return err
@@ -65,7 +65,7 @@ func serve(ctx context.Context, args []string) error {
 			return err
 		}
 	default:
-		return engine.EnableWorkers()
+		return protocol.EnableWorkers()
 	}
 	registerHook(flagOf(args, "id"))
 	beam.Init() // does not return: it serves the engine
@@ -107,7 +107,7 @@ const dialWithin = 5 * time.Second
 // it asks the engine for the endpoints and the options of the pipeline, and sets the SDK's flags to them.
 // Beam's own boot program starts a second process, which may stay behind when the engine ends the first.
 func boot(ctx context.Context, args []string) error {
-	provision := flagOf(args, engine.ProvisionFlag)
+	provision := flagOf(args, protocol.ProvisionFlag)
 	id := flagOf(args, "id")
 	dialer := net.Dialer{Timeout: dialWithin}
 	c, err := dialer.DialContext(ctx, "tcp", provision)

@@ -1,10 +1,11 @@
-// Package elements has the forms of what the DoFns of packages transforms and jobs send each other. It is not meant for
-// other programs.
+// Package elements has the forms of what the DoFns of packages transforms and jobs send each other, and counts their
+// work. It is not meant for other programs.
 package elements
 
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -37,8 +38,8 @@ func MustJSON(v any) []byte {
 }
 
 // Carry prepares an error for a runner, which only keeps the text of an error. If err is a
-// dataset.DataError, the text is its machine-readable line, for dataset.ParseError. A fault for a person, such as a missing
-// permission, is marked, for usage.Marked.
+// dataset.DataError, the text is its machine-readable line, for dataset.ParseError, and its sentence, for people who read
+// the log. A fault for a person, such as a missing permission, is marked, for usage.Marked.
 func Carry(err error) error {
 	var e *dataset.DataError
 	if !errors.As(err, &e) {
@@ -48,5 +49,5 @@ func Carry(err error) error {
 	if failed != nil {
 		return err
 	}
-	return errors.New(string(line))
+	return fmt.Errorf("%s\n%w", line, e)
 }

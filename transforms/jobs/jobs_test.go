@@ -22,7 +22,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/induce/weighing"
 	"github.com/espalier-ml/espalier/transforms/jobs"
-	"github.com/espalier-ml/espalier/transforms/transformstest"
+	"github.com/espalier-ml/espalier/transforms/transformstest/conformance"
 )
 
 // world is a small data set as objects, both in memory and in blocks. Tests compare the
@@ -314,7 +314,7 @@ func predictionOf(t *testing.T, s *tree.Scorer, value func(feature int) tree.Val
 // TestEvaluate: the counts of a leaf are the counts of the objects that the tree's scorer sends to
 // the leaf.
 func TestEvaluate(t *testing.T) {
-	for _, runner := range transformstest.Runners() {
+	for _, runner := range conformance.Runners() {
 		w := newWorld(t)
 		c := jobs.EvaluateConfig{Config: config(2), Widths: w.layout.Widths}
 		var trees []*tree.Tree
@@ -515,9 +515,9 @@ func (s *scoredRows) checkLeaves(t *testing.T, f *writtenFile, group int, modell
 // unseen values are counted. A file has two row groups.
 func TestPredict(t *testing.T) {
 	const rows, group = 300, 70
-	for i, runner := range slices.Concat(transformstest.Runners(), transformstest.Runners()) {
+	for i, runner := range slices.Concat(conformance.Runners(), conformance.Runners()) {
 		w := newWorld(t)
-		model, modelled := w.model(w.grown(worldParams()[0])), i >= len(transformstest.Runners())
+		model, modelled := w.model(w.grown(worldParams()[0])), i >= len(conformance.Runners())
 		if modelled {
 			model = w.withModels(model)
 		}
@@ -596,7 +596,7 @@ func one(is bool) int64 {
 // without leaf models.
 func TestEvaluateRows(t *testing.T) {
 	const rows, group = 900, 130
-	for _, runner := range transformstest.Runners() {
+	for _, runner := range conformance.Runners() {
 		w := newWorld(t)
 		var trees []*tree.Tree
 		c := jobs.EvaluateRowsConfig{ScoreConfig: scoreConfig()}
@@ -661,7 +661,7 @@ func TestEvaluateSlices(t *testing.T) {
 		{Name: "weight", Kind: dataset.Categorical, Type: dataset.Number, Values: []string{"1", "3"}},
 	}
 	groups := 5 + 4 + 4
-	for _, runner := range transformstest.Runners() {
+	for _, runner := range conformance.Runners() {
 		for _, modelled := range []bool{false, true} {
 			w := newWorld(t)
 			model := w.model(w.grown(worldParams()[0]))

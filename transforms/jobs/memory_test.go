@@ -16,7 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/transforms/jobs"
-	"github.com/espalier-ml/espalier/transforms/transformstest"
+	"github.com/espalier-ml/espalier/transforms/transformstest/conformance"
 )
 
 // TestMain lets the tests run on prism, which serialises, unless --runner says
@@ -116,7 +116,7 @@ func (g *memoryGroup) PageRows() int { return 0 }
 func (g *memoryGroup) Close() error { return nil }
 
 // put stores the table as row groups of the given size and returns their tasks.
-func put(t *transformstest.Table, m *memoryFiles, file string, size int) []jobs.Task {
+func put(t *conformance.Table, m *memoryFiles, file string, size int) []jobs.Task {
 	var tasks []jobs.Task
 	for from := 0; from < len(t.Number); from += size {
 		to := min(from+size, len(t.Number))

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/espalier-ml/espalier/transforms/elements"
-
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
+
+	"github.com/espalier-ml/espalier/transforms/elements"
 )
 
 // TestReport: the goroutines of concurrent bundles count. Each count is in the bundles'
@@ -18,8 +18,8 @@ func TestReport(t *testing.T) {
 		bundles = 8
 		each    = 500
 	)
-	LocalProgress().Reset()
-	t.Cleanup(LocalProgress().Reset)
+	elements.LocalProgress().Reset()
+	t.Cleanup(elements.LocalProgress().Reset)
 	stores := make([]*metrics.Store, bundles)
 	var wg sync.WaitGroup
 	for b := range bundles {
@@ -29,13 +29,13 @@ func TestReport(t *testing.T) {
 			for range each {
 				var parts sync.WaitGroup
 				for range 3 {
-					parts.Go(func() { LocalProgress().Rows.Add(7) })
+					parts.Go(func() { elements.LocalProgress().Rows.Add(7) })
 				}
-				LocalProgress().Tasks.Add(1)
+				elements.LocalProgress().Tasks.Add(1)
 				report(ctx)
 				parts.Wait()
 			}
-			if err := reportUntil(ctx, func() error { LocalProgress().Weight.Add(1); return nil }); err != nil {
+			if err := reportUntil(ctx, func() error { elements.LocalProgress().Weight.Add(1); return nil }); err != nil {
 				t.Error(err)
 			}
 		})
@@ -49,7 +49,7 @@ func TestReport(t *testing.T) {
 	for _, store := range stores {
 		extract(t, store, got)
 	}
-	here := LocalProgress().Get()
+	here := elements.LocalProgress().Get()
 	for name, n := range want {
 		if got[name] != n || here[name] != n {
 			t.Errorf("%s: %d in the counters and %d here, want %d", name, got[name], here[name], n)
@@ -78,7 +78,7 @@ func extract(t *testing.T, store *metrics.Store, sums map[string]int64) {
 
 // TestProgressSet: the counts of engines never go back.
 func TestProgressSet(t *testing.T) {
-	var p Progress
+	var p elements.Progress
 	p.Set(map[string]int64{"rows": 5, "objects": 2})
 	p.Set(map[string]int64{"rows": 3, "weight": 9, "unknown": 1})
 	if p.Rows.Load() != 5 || p.Objects.Load() != 2 || p.Weight.Load() != 9 {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/transforms/elements"
 )
 
 // Run holds the storage and the progress that a run shares with the DoFns of its jobs. Two runs in
@@ -16,7 +17,7 @@ import (
 type Run struct {
 	name     RunName
 	storage  Storage
-	progress *Progress
+	progress *elements.Progress
 	workers  workers // workers of the bundles in this process
 }
 
@@ -90,7 +91,7 @@ func NewRun(s Storage, c FilesConfig) *Run {
 	runs.last++
 	r := &Run{
 		name: RunName{Process: runs.process, Number: runs.last, Files: &c}, storage: s,
-		progress: new(Progress),
+		progress: new(elements.Progress),
 	}
 	runs.list[r.name.key()] = r
 	return r
@@ -112,7 +113,7 @@ func (r *Run) Wait() { r.workers.wait() }
 func (r *Run) Name() RunName { return r.name }
 
 // Progress returns the counts of the run's DoFns in this process.
-func (r *Run) Progress() *Progress { return r.progress }
+func (r *Run) Progress() *elements.Progress { return r.progress }
 
 type runKey struct{}
 
@@ -148,7 +149,7 @@ func (n RunName) find() (*Run, error) {
 	if n.Files != nil {
 		c = *n.Files
 	}
-	r := &Run{name: n, progress: &progress, storage: NewFiles(c)}
+	r := &Run{name: n, progress: elements.LocalProgress(), storage: NewFiles(c)}
 	runs.list[n.key()] = r
 	return r, nil
 }
@@ -162,11 +163,11 @@ func runOf(ctx context.Context) (*Run, error) {
 }
 
 // progressOf returns the progress of a context's run.
-func progressOf(ctx context.Context) *Progress {
+func progressOf(ctx context.Context) *elements.Progress {
 	if r, err := runOf(ctx); err == nil {
 		return r.progress
 	}
-	return &progress
+	return elements.LocalProgress()
 }
 
 // Storage gives DoFns access to files.

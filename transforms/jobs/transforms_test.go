@@ -10,15 +10,15 @@ import (
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/transforms/jobs"
-	"github.com/espalier-ml/espalier/transforms/transformstest"
+	"github.com/espalier-ml/espalier/transforms/transformstest/conformance"
 )
 
 func TestSummarise(t *testing.T) {
 	var first [][]byte
-	for _, runner := range transformstest.Runners() {
+	for _, runner := range conformance.Runners() {
 		for _, size := range []int{1000, 64, 7} {
 			m := newMemory(t)
-			tasks := put(transformstest.NewTable(200), m, "rows.parquet", size)
+			tasks := put(conformance.NewTable(200), m, "rows.parquet", size)
 			c := jobs.SummariseConfig{Config: config(2), Rows: spec().Encode(), Limits: limits(), Pieces: 2}
 			if err := runJob(t, runner, tasks,
 				func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, c) }); err != nil {
@@ -50,9 +50,9 @@ func TestSummarise(t *testing.T) {
 }
 
 func TestNullLabelIsADataError(t *testing.T) {
-	for _, runner := range transformstest.RunnersOfFailures() {
+	for _, runner := range conformance.RunnersOfFailures() {
 		m := newMemory(t)
-		tasks := put(transformstest.NewTable(200), m, "rows.parquet", 64)
+		tasks := put(conformance.NewTable(200), m, "rows.parquet", 64)
 		rows := spec()
 		rows.DropNullLabels = false
 		c := jobs.SummariseConfig{Config: config(2), Rows: rows.Encode(), Limits: limits()}
@@ -76,7 +76,7 @@ func TestCoalesce(t *testing.T) {
 		{Name: "number", Kind: dataset.Numeric, Cuts: []float64{2.5, 5, 7.5}},
 		{Name: "text", Kind: dataset.Categorical, Values: []string{"a", "b", "c", "e"}},
 	}
-	data := transformstest.NewTable(200)
+	data := conformance.NewTable(200)
 	want := make(map[[2]int][2]int64) // codes -> weight by class
 	encoders := []*dataset.Encoder{dataset.NewEncoder(&features[0]), dataset.NewEncoder(&features[1])}
 	layout := dataset.NewLayout(features)
@@ -91,7 +91,7 @@ func TestCoalesce(t *testing.T) {
 		w[map[string]int{"no": 0, "yes": 1}[label]]++
 		want[[2]int{int(keys[2*r]), int(keys[2*r+1])}] = w
 	}
-	for _, runner := range transformstest.Runners() {
+	for _, runner := range conformance.Runners() {
 		for _, size := range []int{1000, 7} {
 			m := newMemory(t)
 			tasks := put(data, m, "rows.parquet", size)
@@ -141,7 +141,7 @@ func TestCoalescePieces(t *testing.T) {
 	if jobs.RowPieces(rows) < 2 {
 		t.Fatal("one piece: use more rows")
 	}
-	data := transformstest.NewTable(rows)
+	data := conformance.NewTable(rows)
 	var want *jobs.ObjectStats
 	two := jobs.Config{Workers: 2, Out: "out"}
 	for _, c := range []jobs.CoalesceConfig{

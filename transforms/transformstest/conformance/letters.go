@@ -1,4 +1,4 @@
-package transformstest
+package conformance
 
 import (
 	"encoding/json"
@@ -237,7 +237,7 @@ func DeadLetters(tb testing.TB, runner, transform string, rows int) {
 		if d.Step != "transforms."+transform {
 			tb.Errorf("a dead letter of the step %q", d.Step)
 		}
-		if d.Millis != 0 && runner != "direct" { // where an impulse has the present time
+		if d.Millis != 0 {
 			tb.Errorf("a dead letter of the time %d, and rows have none", d.Millis)
 		}
 		got = append(got, fmt.Sprintf("%s: %s: %s: %s; %s", d.Row, d.Column, d.Value, d.Reason, d.Hint))

@@ -1,4 +1,4 @@
-package transformstest
+package conformance
 
 import (
 	"reflect"

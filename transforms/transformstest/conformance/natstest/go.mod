@@ -1,4 +1,4 @@
-module github.com/espalier-ml/espalier/transforms/transformstest/natstest
+module github.com/espalier-ml/espalier/transforms/transformstest/conformance/natstest
 
 go 1.26.0
 
@@ -83,4 +83,4 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 
-replace github.com/espalier-ml/espalier => ../../..
+replace github.com/espalier-ml/espalier => ../../../..

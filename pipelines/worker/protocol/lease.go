@@ -1,4 +1,4 @@
-package engine
+package protocol
 
 import (
 	"bytes"
@@ -16,21 +16,17 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
-	"github.com/espalier-ml/espalier/pipelines/source"
-	"github.com/espalier-ml/espalier/transforms/jobs"
+	"github.com/espalier-ml/espalier/transforms/elements"
 )
 
-// The workers of a job hold a lease: a file that the driver rewrites periodically while the job
-// runs. Workers end when the file is gone, or when it has not changed for leaseLasts, which means
-// that the driver was killed. Each worker writes a file of its counts next to the lease. An
-// engine's own cancelling and counters do not replace the lease: some engines report a job as
-// cancelled while its tasks continue, and return counters only after the job has ended.
+// LeaseOption is the pipeline option that names the folder of the lease.
+const LeaseOption = "espalier_lease"
+
 const (
-	leaseOption   = "espalier_lease" // pipeline option that names the folder of the lease
-	leaseFile     = "lease"
-	countsPrefix  = "counts-"
-	leaseLasts    = 5 * time.Minute // since the last change seen by a worker
-	maxLeaseBytes = 1 << 12
+	fileName     = "lease"
+	countsPrefix = "counts-"
+	lasts        = 5 * time.Minute // since the last change seen by a worker
+	maxBytes     = 1 << 12
 )
 
 // pace returns the time between two looks at a lease. It grows with the time since the job began,
@@ -39,18 +35,25 @@ func pace(begun time.Time) time.Duration {
 	return min(time.Second+time.Since(begun)/20, 5*time.Second)
 }
 
-// lease is the driver's side of a lease.
-type lease struct {
-	files  *source.Files
-	folder string
-	done   chan struct{}
-	wg     sync.WaitGroup
+// Lease is the driver's side of a lease.
+//
+// The workers of a job hold a lease: a file that the driver rewrites periodically while the job
+// runs. Workers end when the file is gone, or when it has not changed for some minutes, which means
+// that the driver was killed. Each worker writes a file of its counts next to the lease. An
+// engine's own cancelling and counters do not replace the lease: some engines report a job as
+// cancelled while its tasks continue, and return counters only after the job has ended.
+type Lease struct {
+	Folder string // of the lease
+
+	store *objectstore.Store
+	done  chan struct{}
+	wg    sync.WaitGroup
 }
 
-// grantLease writes a lease and renews it until it is revoked. Meanwhile it sets progress to the
-// sums of the workers' counts.
-func grantLease(ctx context.Context, f *source.Files, scratch string, progress *jobs.Progress) (*lease, error) {
-	l := &lease{files: f, folder: objectstore.Join(scratch, "job-"+rand.Text()), done: make(chan struct{})}
+// Grant writes a lease below a folder that all workers can reach, and renews it until it is revoked. Meanwhile it sets
+// progress to the sums of the workers' counts.
+func Grant(ctx context.Context, s *objectstore.Store, scratch string, progress *elements.Progress) (*Lease, error) {
+	l := &Lease{Folder: objectstore.Join(scratch, "job-"+rand.Text()), store: s, done: make(chan struct{})}
 	if err := l.renew(ctx, 0); err != nil {
 		return nil, err
 	}
@@ -58,11 +61,16 @@ func grantLease(ctx context.Context, f *source.Files, scratch string, progress *
 	return l, nil
 }
 
-func (l *lease) renew(ctx context.Context, n int) error {
-	return l.files.Write(ctx, objectstore.Join(l.folder, leaseFile), []byte(strconv.Itoa(n)))
+func (l *Lease) renew(ctx context.Context, n int) error {
+	return write(ctx, l.store, objectstore.Join(l.Folder, fileName), []byte(strconv.Itoa(n)))
 }
 
-func (l *lease) keep(ctx context.Context, progress *jobs.Progress) {
+// write writes a file, whole or not at all.
+func write(ctx context.Context, s *objectstore.Store, url string, b []byte) error {
+	return s.Put(ctx, url, b, objectstore.WriteOptions{Volatile: true})
+}
+
+func (l *Lease) keep(ctx context.Context, progress *elements.Progress) {
 	begun := time.Now()
 	for n := 1; ; n++ {
 		select {
@@ -84,8 +92,8 @@ func (l *lease) keep(ctx context.Context, progress *jobs.Progress) {
 var literal = strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]") //nolint:gochecknoglobals // a constant
 
 // gather sets progress to the sums of the workers' counts.
-func (l *lease) gather(ctx context.Context, progress *jobs.Progress) error {
-	list, err := l.files.Store.List(ctx, objectstore.Join(literal.Replace(l.folder), countsPrefix+"*"))
+func (l *Lease) gather(ctx context.Context, progress *elements.Progress) error {
+	list, err := l.store.List(ctx, objectstore.Join(literal.Replace(l.Folder), countsPrefix+"*"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // no worker has counted anything
 	}
@@ -95,7 +103,7 @@ func (l *lease) gather(ctx context.Context, progress *jobs.Progress) error {
 	sums := make(map[string]int64)
 	for _, o := range list {
 		var counts map[string]int64
-		b, err := l.files.Store.ReadAll(ctx, o.URL, maxLeaseBytes)
+		b, err := l.store.ReadAll(ctx, o.URL, maxBytes)
 		if err == nil {
 			err = json.Unmarshal(b, &counts)
 		}
@@ -110,24 +118,25 @@ func (l *lease) gather(ctx context.Context, progress *jobs.Progress) error {
 	return nil
 }
 
-// revoke removes the lease, so that workers which still run end.
-func (l *lease) revoke(ctx context.Context) {
+// Revoke removes the lease, so that workers which still run end.
+func (l *Lease) Revoke(ctx context.Context) {
 	close(l.done)
 	l.wg.Wait()
-	if err := l.files.Store.RemoveAll(context.WithoutCancel(ctx), l.folder); err != nil {
+	if err := l.store.RemoveAll(context.WithoutCancel(ctx), l.Folder); err != nil {
 		slog.WarnContext(ctx, "the lease of the workers was not removed: they end when it has run out", "error", err)
 	}
 }
 
-// HoldLease lets a worker process watch its lease, if it has one. It calls over when the driver has
+// Hold lets a worker process watch its lease, if it has one. It calls over when the driver has
 // ended the job, was killed or was interrupted. It returns immediately, with an error if the job
 // has already ended.
-func HoldLease(ctx context.Context, over func()) error {
-	folder := beam.PipelineOptions.Get(leaseOption)
+func Hold(ctx context.Context, over func()) error {
+	folder := beam.PipelineOptions.Get(LeaseOption)
 	if folder == "" {
 		return nil
 	}
-	h := &holder{files: source.Process, folder: folder, counts: countsPrefix + rand.Text(), changed: time.Now()}
+	store := objectstore.Open(objectstore.Patience{})
+	h := &holder{store: store, folder: folder, counts: countsPrefix + rand.Text(), changed: time.Now()}
 	if !h.look(ctx) {
 		return errors.New("the job of this worker is over")
 	}
@@ -135,7 +144,10 @@ func HoldLease(ctx context.Context, over func()) error {
 	go func() {
 		for ctx.Err() == nil && h.look(ctx) { // the SDK would sleep forever after its connection has ended
 			h.publish(ctx)
-			wait(ctx, pace(begun))
+			select {
+			case <-ctx.Done():
+			case <-time.After(pace(begun)):
+			}
 		}
 		over()
 	}()
@@ -144,7 +156,7 @@ func HoldLease(ctx context.Context, over func()) error {
 
 // holder is a worker's side of a lease.
 type holder struct {
-	files   *source.Files
+	store   *objectstore.Store
 	folder  string
 	counts  string    // name of the file with this worker's counts
 	lease   []byte    // as last read
@@ -154,23 +166,23 @@ type holder struct {
 
 // look reads the lease and reports whether it is still valid.
 func (h *holder) look(ctx context.Context) bool {
-	b, err := h.files.Store.ReadAll(ctx, objectstore.Join(h.folder, leaseFile), maxLeaseBytes)
+	b, err := h.store.ReadAll(ctx, objectstore.Join(h.folder, fileName), maxBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
 	if err == nil && !bytes.Equal(b, h.lease) {
 		h.lease, h.changed = b, time.Now()
 	}
-	return time.Since(h.changed) < leaseLasts
+	return time.Since(h.changed) < lasts
 }
 
 // publish writes this worker's counts, if they have changed.
 func (h *holder) publish(ctx context.Context) {
-	b, err := json.Marshal(jobs.LocalProgress().Get())
+	b, err := json.Marshal(elements.LocalProgress().Get())
 	if err != nil || bytes.Equal(b, h.told) {
 		return
 	}
-	if err := h.files.Write(ctx, objectstore.Join(h.folder, h.counts), b); err != nil {
+	if err := write(ctx, h.store, objectstore.Join(h.folder, h.counts), b); err != nil {
 		slog.WarnContext(ctx, "the progress of this worker is not shown", "error", err)
 		return
 	}

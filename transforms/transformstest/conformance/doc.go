@@ -1,5 +1,5 @@
-// Package transformstest runs the transforms for other people's pipelines on a stream of
+// Package conformance runs the transforms for other people's pipelines on a stream of
 // events from a broker, and compares the results with those of batches of the same
 // events. It can test any runner that supports streams. The broker is a small one in
 // memory, or the NATS server of the module natstest.
-package transformstest
+package conformance

@@ -1,4 +1,4 @@
-// The streams of package transformstest, from a NATS server. They are a module of their own to keep the
+// The streams of package conformance, from a NATS server. They are a module of their own to keep the
 // server out of the module graph of those who use Espalier.
 
 package natstest_test
@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/espalier-ml/espalier/transforms/transformstest"
+	"github.com/espalier-ml/espalier/transforms/transformstest/conformance"
 )
 
 // The stream and its subject at the broker.
@@ -29,7 +29,7 @@ type broker struct {
 }
 
 // start starts a NATS server that ends with the test.
-func start(tb testing.TB) transformstest.Broker {
+func start(tb testing.TB) conformance.Broker {
 	tb.Helper()
 	srv, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: tb.TempDir(), NoSigs: true, NoLog: true,
@@ -63,7 +63,7 @@ func start(tb testing.TB) transformstest.Broker {
 	return &broker{srv.ClientURL(), js}
 }
 
-// Publish implements transformstest.Broker. It returns when the server has stored the messages.
+// Publish implements conformance.Broker. It returns when the server has stored the messages.
 func (b *broker) Publish(tb testing.TB, messages []json.RawMessage) {
 	tb.Helper()
 	for _, payload := range messages {
@@ -85,8 +85,8 @@ type subscription struct {
 	next int64 // number of the consumer's next message
 }
 
-// Subscribe implements transformstest.Broker.
-func (b *broker) Subscribe() (transformstest.Subscription, error) {
+// Subscribe implements conformance.Broker.
+func (b *broker) Subscribe() (conformance.Subscription, error) {
 	conn, err := nats.Connect(b.url)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (b *broker) Subscribe() (transformstest.Subscription, error) {
 	return &subscription{conn: conn}, nil
 }
 
-// Close implements transformstest.Subscription.
+// Close implements conformance.Subscription.
 func (s *subscription) Close() { s.conn.Close() }
 
 // consume makes the consumer continue with the message of a number.
@@ -113,7 +113,7 @@ func (s *subscription) consume(ctx context.Context, number int64) error {
 	return err
 }
 
-// Fetch implements transformstest.Subscription.
+// Fetch implements conformance.Subscription.
 func (s *subscription) Fetch(ctx context.Context, from int64, n int, wait time.Duration) ([]json.RawMessage, error) {
 	if err := s.consume(ctx, from); err != nil {
 		return nil, err

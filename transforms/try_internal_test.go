@@ -1,0 +1,64 @@
+package transforms
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/mtime"
+)
+
+// TestTry: errors of construction are returned, those of this package and those of Beam; faults of a program are not.
+func TestTry(t *testing.T) {
+	_, s := beam.NewPipelineWithRoot()
+	none := beam.Create(s, 1.0)
+	if _, err := Try(func() Trained { return Train(s, none, SingleTrainConfig("class")) }); err == nil ||
+		!strings.HasPrefix(err.Error(), "transforms.Train: ") {
+		t.Errorf("rows that are numbers: %v", err)
+	}
+	if _, err := Try(func() beam.PCollection { return beam.ParDo(s, func(string) int { return 1 }, none) }); err == nil {
+		t.Error("a function of texts for numbers: no error")
+	}
+	if n, err := Try(func() int { return 7 }); n != 7 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	for name, fault := range map[string]func() int{
+		"an index": func() int { return []int{}[len(none.String())] },
+		"a text":   func() int { panic("no error") },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("the panic of %s is returned", name)
+				}
+			}()
+			if _, err := Try(fault); !errors.Is(err, nil) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}()
+	}
+}
+
+// TestTimeOfLetter: the clock of the direct runner is not the time of a bounded row; other times are kept.
+func TestTimeOfLetter(t *testing.T) {
+	now := mtime.Now()
+	for _, c := range []struct {
+		bounded bool
+		at      beam.EventTime
+		want    int64
+	}{
+		{true, now, 0},
+		{false, now, int64(now)},
+		{true, 1_000, 1_000},
+		{true, now + 1_000_000, int64(now) + 1_000_000}, // a day before, and one to come
+		{true, mtime.MinTimestamp, 0},
+		{false, mtime.MinTimestamp, 0},
+		{false, mtime.MaxTimestamp, 0},
+	} {
+		r := refusal{Bounded: c.bounded}
+		if got := r.millis(c.at); got != c.want {
+			t.Errorf("bounded %v, the time %d: %d, want %d", c.bounded, c.at, got, c.want)
+		}
+	}
+}
