@@ -408,7 +408,7 @@ type askOutcome struct {
 	Tests    int      `json:"tests" jsonschema:"minimum=0"`
 	Paid     float64  `json:"paid" jsonschema:"minimum=0"` // billed cost of all tests
 	CostUnit string   `json:"cost_unit,omitempty"`
-	// Further are the billed costs of all tests in further currencies, as their max_cost; absent: there are none.
+	// Further are the billed costs of all tests in further currencies, as their max_cost; absent: no further currencies.
 	Further dataset.FurtherCosts `json:"further_costs,omitzero"`
 	Values  []knownValue         `json:"values" jsonschema:"nullable"`
 

@@ -56,8 +56,8 @@ type Feature struct {
 	// GroupCost is the price of the group, paid once on a path, at the group's first test.
 	// All features of a group have the same.
 	GroupCost float64
-	// FurtherCosts are prices of one test in further currencies, such as minutes beside euros, by currency; nil: there are
-	// none. All features of a training have the same currencies. GroupFurther are those of the group, as GroupCost is.
+	// FurtherCosts are prices of one test in further currencies, such as minutes in addition to euros, by currency; nil: no
+	// further currencies. All features of a training have the same currencies. GroupFurther are the prices of the group, as GroupCost is.
 	FurtherCosts map[string]float64
 	GroupFurther map[string]float64
 }

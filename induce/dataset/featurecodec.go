@@ -39,7 +39,7 @@ func appendAmounts(w wire.Writer, amounts map[string]float64) wire.Writer {
 	return w
 }
 
-// readAmounts reads what appendAmounts writes; nil if there are none.
+// readAmounts reads what appendAmounts writes; nil for no amounts.
 func readAmounts(r *wire.Reader) map[string]float64 {
 	var amounts map[string]float64
 	for n := r.Length(9); n > 0; n-- {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// MostFurther is the greatest number of further currencies, beside the currency of Feature.Cost.
+// MostFurther is the greatest number of further currencies, in addition to the currency of Feature.Cost.
 const MostFurther = 3
 
 // Amounts are amounts in further currencies, in the order of FurtherUnits.
@@ -108,7 +108,7 @@ func (c *FurtherCosts) List() []FurtherCost {
 	return c[:n]
 }
 
-// Of returns the cost in a currency; zero if there is none.
+// Of returns the cost in a currency; zero without one.
 func (c *FurtherCosts) Of(unit string) FurtherCost {
 	for _, one := range c.List() {
 		if one.Unit == unit {

@@ -176,7 +176,7 @@ type paths struct {
 	tree    *tree.Tree
 	tests   []int
 	costs   []float64
-	further []dataset.FurtherCosts // nil: there are none
+	further []dataset.FurtherCosts // nil: no further currencies
 }
 
 func newPaths(t *tree.Tree) *paths {

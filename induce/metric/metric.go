@@ -19,7 +19,7 @@ type Leaf struct {
 	Cost          float64   // billed cost of the tests: groups are billed once, free repeats at 0
 	Tests         int       // number of tests on the path
 
-	Further *dataset.FurtherCosts // billed costs of the tests in further currencies, as MaxCost; nil: there are none
+	Further *dataset.FurtherCosts // billed costs of the tests in further currencies, as MaxCost; nil: no further currencies
 
 	// Squares is, by true class, the sum of the squared weights of the rows; nil if all rows have the same weight.
 	Squares []float64
@@ -62,7 +62,7 @@ type Metrics struct {
 	// before, the cost of the tests at their own prices.
 	ExpectedCost  *float64 `json:"expected_cost" jsonschema:"nullable"`
 	ExpectedTests *float64 `json:"expected_tests" jsonschema:"nullable"` // mean number of tests on a row's path
-	// Further are the mean and the greatest billed costs of these rows in further currencies; absent: there are none.
+	// Further are the mean and the greatest billed costs of these rows in further currencies; absent: no further currencies.
 	Further dataset.FurtherCosts `json:"further_costs,omitzero"`
 	// ExpectedErrorCost is the mean cost of the predictions; absent without error costs.
 	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`

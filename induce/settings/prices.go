@@ -19,7 +19,7 @@ type Prices struct {
 	// ValueCosts are the costs of tests for single values, by categorical feature and value.
 	ValueCosts map[string]map[string]float64
 	Groups     []CostGroup // features that share a price
-	// Further are the costs of tests in further currencies, such as minutes beside euros, by currency and feature; 1 without
+	// Further are the costs of tests in further currencies, such as minutes in addition to euros, by currency and feature; 1 without
 	// an entry. Trees are chosen by Costs; further currencies only have limits.
 	Further     map[string]map[string]float64
 	FreeRepeats bool   // whether repeated tests of a feature on a path are free, unless its values have costs

@@ -20,8 +20,8 @@ type Column struct {
 
 	Group     string  // name of the feature's group, which shares a set-up; empty if it has no group
 	GroupCost float64 // price of the group's set-up, paid once on a path
-	// Further are the prices of a test in further currencies, and GroupFurther those of the group's set-up, which are paid as
-	// Cost and GroupCost are. They have no part in scores.
+	// Further are the prices of a test in further currencies, and GroupFurther the prices of the group's set-up. They are
+	// paid as Cost and GroupCost are. They have no part in scores.
 	Further      dataset.Amounts `json:",omitzero"`
 	GroupFurther dataset.Amounts `json:",omitzero"`
 	// FreeRepeats makes further tests of the feature on a path free. It does not apply to a feature

@@ -37,8 +37,8 @@ func (t *Tree) due(node int, paid split.Paid, freeRepeats bool) float64 {
 	return c.Due(new(split.Test), paid)
 }
 
-// FurtherDues returns what is paid for the test of each inner node in further currencies, in the order of units; nil if
-// there are none.
+// FurtherDues returns what is paid for the test of each inner node in further currencies, in the order of units; nil
+// without units.
 func (t *Tree) FurtherDues(units []string) []dataset.Amounts {
 	if len(units) == 0 {
 		return nil

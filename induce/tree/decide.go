@@ -95,7 +95,7 @@ func (l *Label) DecidesFrom(class int) float64 {
 	other := 1 - class
 	alarm := l.ErrorCosts[other][class] - l.ErrorCosts[other][other]
 	miss := l.ErrorCosts[class][other] - l.ErrorCosts[class][class]
-	if !(alarm > 0) || !(miss > 0) { // one of the predictions is never dearer
+	if !(alarm > 0) || !(miss > 0) { // one of the predictions never costs more
 		return 0
 	}
 	return alarm / (alarm + miss)

@@ -53,8 +53,8 @@ type fileFeature struct {
 	// GroupCost is the price that is paid once on a path, with the first test on any feature of the group.
 	GroupCost *float64 `json:"group_cost,omitempty" jsonschema:"minimum=0"`
 
-	// FurtherCosts are the prices of a test in further currencies, by currency, and GroupFurther those of the group. All
-	// features have the same currencies; absent: there are none.
+	// FurtherCosts are the prices of a test in further currencies, by currency, and GroupFurther the prices of the
+	// group. All features have the same currencies; absent: no further currencies.
 	FurtherCosts map[string]float64 `json:"further_costs,omitempty"`
 	GroupFurther map[string]float64 `json:"group_further_costs,omitempty"`
 }

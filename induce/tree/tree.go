@@ -193,7 +193,7 @@ type Complexity struct {
 	ExpectedCost  float64 `json:"expected_cost"`
 	ExpectedTests float64 `json:"expected_tests"`
 	MaxCost       float64 `json:"max_cost"` // billed cost of the most expensive path; of versions as ExpectedCost
-	// Further are the costs in further currencies, such as minutes beside euros; absent: there are none.
+	// Further are the costs in further currencies, such as minutes in addition to euros; absent: no further currencies.
 	Further dataset.FurtherCosts `json:"further_costs,omitzero"`
 	Nodes   int                  `json:"nodes" jsonschema:"minimum=1"`
 	Leaves  int                  `json:"leaves" jsonschema:"minimum=1"`

@@ -57,7 +57,7 @@ func attributes(folder string) (values map[string]string, known bool) {
 	}
 	values = make(map[string]string)
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(buffer[:n]), "\x00"), "\x00") {
-		if name == "" { // there are none
+		if name == "" { // the list is empty
 			continue
 		}
 		size, err := unix.Getxattr(folder, name, buffer)

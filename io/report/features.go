@@ -25,7 +25,7 @@ type pageFeature struct {
 	Numeric bool     `json:"numeric"`
 	Unit    string   `json:"unit,omitempty"`
 	Cuts    []string `json:"cuts,omitempty"` // the first and the last cut, for reading: the page has no value of a single row
-	Lost    bool     `json:"lost,omitempty"` // training rows lacked values, and the tree says what becomes of them
+	Lost    bool     `json:"lost,omitempty"` // training rows lacked values, and no presence test comes first
 
 	// Codes and Names are the listed values of a categorical feature. Other is the code of values
 	// that training did not list, and Missing the code of no value. Some means that training has

@@ -66,7 +66,7 @@ func Expected(t *tree.Tree, spell func(float64) string) string {
 	return s + " (" + spell(t.Complexity.ExpectedTests) + " tests)"
 }
 
-// FurtherCosts describes costs in further currencies, each after a separator; empty if there are none. spell writes an
+// FurtherCosts describes costs in further currencies, each after a separator; empty without any. spell writes an
 // amount, named the name of a currency.
 func FurtherCosts(costs *dataset.FurtherCosts, separator string, spell func(float64) string, named func(string) string) string {
 	text := ""

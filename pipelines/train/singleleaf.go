@@ -88,8 +88,8 @@ func (c *choosing) limitsExclude(w *winner) string {
 	}
 }
 
-// closedFurther returns a text that names the limit of a path in a further currency that allows no test; empty if there is
-// none.
+// closedFurther returns a text that names the limit of a path in a further currency that allows no test; empty without
+// such a limit.
 func (c *choosing) closedFurther() string {
 	units := dataset.FurtherUnits(c.Features)
 	limits := c.Settings.Limits.PathFurther(units)

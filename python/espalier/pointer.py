@@ -44,7 +44,7 @@ def read(encoded: bytes) -> tuple[str, str]:
     return found["run"], found["tree_sha256"]
 
 
-def _is_time(text: str) -> bool:
+def _is_time(text: Any) -> bool:
     """Reports whether a text is a time of RFC 3339."""
     form = r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)"
     parts = re.fullmatch(form, text, re.ASCII)

@@ -43,7 +43,7 @@ func pace(begun time.Time) time.Duration {
 // engine's own cancelling and counters do not replace the lease: some engines report a job as
 // cancelled while its tasks continue, and return counters only after the job has ended.
 type Lease struct {
-	Folder string // of the lease
+	Folder string // folder of the lease's files
 
 	store *objectstore.Store
 	done  chan struct{}
