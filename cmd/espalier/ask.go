@@ -527,11 +527,11 @@ func money(amount float64, unit string) string {
 
 // allMoney is money with the amounts in further currencies.
 func allMoney(amount float64, unit string, further *dataset.FurtherCosts) string {
-	text := money(amount, unit)
+	list := []string{money(amount, unit)}
 	for _, cost := range further.List() {
-		text += ", " + money(cost.MaxCost, cost.Unit)
+		list = append(list, money(cost.MaxCost, cost.Unit))
 	}
-	return text
+	return strings.Join(list, ", ")
 }
 
 // printable quotes what would not stand on a line as it is: names and values come

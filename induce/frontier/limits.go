@@ -117,9 +117,9 @@ func (l Limits) excludes(points []Point) error {
 		dearest = min(dearest, c.MaxCost)
 		leaves = min(leaves, c.Leaves)
 	}
-	paid := ""
+	var others strings.Builder
 	if l.Tests != 0 {
-		paid = fmt.Sprintf("the fewest paid tests are %d, ", tests)
+		fmt.Fprintf(&others, "the fewest paid tests are %d, ", tests)
 	}
 	for _, limit := range l.Further.List() {
 		mean := math.Inf(1)
@@ -129,11 +129,11 @@ func (l Limits) excludes(points []Point) error {
 			mean = min(mean, c.ExpectedCost)
 			most = min(most, c.MaxCost)
 		}
-		paid += fmt.Sprintf("in %s the least expected cost is %v and the least maximum %v, ", limit.Unit, mean, most)
+		fmt.Fprintf(&others, "in %s the least expected cost is %v and the least maximum %v, ", limit.Unit, mean, most)
 	}
 	return fmt.Errorf("%w of %s: of %d trees the cheapest has expected cost %v, the shortest worst path costs %v, "+
 		"%sthe smallest has %d leaves; raise the limits, or prune in leaves and cost for smaller trees",
-		ErrLimits, l, len(points), cheapest, dearest, paid, leaves)
+		ErrLimits, l, len(points), cheapest, dearest, others.String(), leaves)
 }
 
 // String names each limit that is set, and its number. A limit of 0 is not set.

@@ -311,11 +311,13 @@ func (o *Overview) cost(m *metric.Metrics) string {
 		text += fmt.Sprintf(" The limit holds on the training rows, which cost %s.", figureOf(t.Complexity.ExpectedCost))
 	}
 	if f := o.Run.Frontier; f != nil {
+		var passed strings.Builder
 		for _, limit := range f.Limits.Further.List() {
 			if on := t.Complexity.Further.Of(limit.Unit); limit.ExpectedCost != 0 && m.Further.Of(limit.Unit).ExpectedCost > limit.ExpectedCost {
-				text += fmt.Sprintf(" The limit in %s holds on the training rows, which cost %s.", name(limit.Unit), figureOf(on.ExpectedCost))
+				fmt.Fprintf(&passed, " The limit in %s holds on the training rows, which cost %s.", name(limit.Unit), figureOf(on.ExpectedCost))
 			}
 		}
+		text += passed.String()
 	}
 	if once := o.onceEach(); most > once {
 		text += fmt.Sprintf(" All features cost %s once: further tests of a feature are billed again, unless "+

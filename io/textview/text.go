@@ -1,12 +1,11 @@
 package textview
 
 import (
-	"maps"
-	"slices"
-
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -69,11 +68,11 @@ func Expected(t *tree.Tree, spell func(float64) string) string {
 // FurtherCosts describes costs in further currencies, each after a separator; empty without any. spell writes an
 // amount, named the name of a currency.
 func FurtherCosts(costs *dataset.FurtherCosts, separator string, spell func(float64) string, named func(string) string) string {
-	text := ""
+	var text strings.Builder
 	for _, cost := range costs.List() {
-		text += fmt.Sprintf("%s%s %s on average, %s at most", separator, spell(cost.ExpectedCost), named(cost.Unit), spell(cost.MaxCost))
+		fmt.Fprintf(&text, "%s%s %s on average, %s at most", separator, spell(cost.ExpectedCost), named(cost.Unit), spell(cost.MaxCost))
 	}
-	return text
+	return text.String()
 }
 
 func describe(a *tree.Algorithm) string {
@@ -102,9 +101,11 @@ func describe(a *tree.Algorithm) string {
 	if a.MaxCost > 0 {
 		s += ", cost of a path: " + number(a.MaxCost)
 	}
+	var further strings.Builder
 	for _, unit := range slices.Sorted(maps.Keys(a.MaxFurther)) {
-		s += fmt.Sprintf(", %s of a path: %s", name(unit), number(a.MaxFurther[unit]))
+		fmt.Fprintf(&further, ", %s of a path: %s", name(unit), number(a.MaxFurther[unit]))
 	}
+	s += further.String()
 	if a.MaxTests > 0 {
 		s += fmt.Sprintf(", paid tests on a path: %d", a.MaxTests)
 	}

@@ -134,11 +134,11 @@ func ReadCosts(ctx context.Context, f *source.Files, t *config.Train, columns []
 
 // ofGroup writes what the group of a line costs.
 func (l *costLine) ofGroup() string {
-	text := settings.Spelled(l.groupCost)
+	list := []string{settings.Spelled(l.groupCost)}
 	for _, unit := range slices.Sorted(maps.Keys(l.groupFurther)) {
-		text += fmt.Sprintf(", %s %s", settings.Spelled(l.groupFurther[unit]), unit)
+		list = append(list, settings.Spelled(l.groupFurther[unit])+" "+unit)
 	}
-	return text
+	return strings.Join(list, ", ")
 }
 
 // ofGroups begins the name of the column of a group's costs in a further currency.

@@ -107,7 +107,7 @@ func (c *choosing) closedFurther() string {
 
 // leastFurther returns a text with the least costs of trees with a test in the further currencies that are limited.
 func leastFurther(points []frontier.Point, l *frontier.Limits) string {
-	text := ""
+	var text strings.Builder
 	for _, limit := range l.Further.List() {
 		expected := math.Inf(1)
 		most := math.Inf(1)
@@ -117,9 +117,9 @@ func leastFurther(points []frontier.Point, l *frontier.Limits) string {
 				most = min(most, cost.MaxCost)
 			}
 		}
-		text += fmt.Sprintf("; in %s the least expected cost is %v, the least maximum cost %v", limit.Unit, expected, most)
+		fmt.Fprintf(&text, "; in %s the least expected cost is %v, the least maximum cost %v", limit.Unit, expected, most)
 	}
-	return text
+	return text.String()
 }
 
 // someTestAllowed reports whether a tree with a test is within the limits.
