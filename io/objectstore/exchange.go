@@ -63,6 +63,7 @@ func (fileDriver) exchange(from, to string, x Exchange) (done bool, err error) {
 	}
 	defer held.Close() //nolint:errcheck // only a lock
 	if x.Kept != "" {
+		_ = os.Remove(filepath.Join(from, x.Kept)) // the link of a process that was killed here
 		err := os.Link(filepath.Join(to, x.Kept), filepath.Join(from, x.Kept))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a file system without links
 			return false, nil
@@ -113,6 +114,7 @@ func (x *Exchange) allows(earlier, below string) bool {
 	}
 	add(path.Dir(filepath.ToSlash(below)))
 	staged := filepath.Join(earlier, below)
+	beside := path.Dir(filepath.ToSlash(below)) // where a killed process may have left an empty folder
 	var err error
 	return filepath.WalkDir(earlier, func(name string, e fs.DirEntry, failed error) error {
 		if failed != nil {
@@ -123,7 +125,7 @@ func (x *Exchange) allows(earlier, below string) bool {
 		}
 		below, _ := filepath.Rel(earlier, name) // both are paths below the same folder
 		below = filepath.ToSlash(below)
-		if e.IsDir() && folders[below] {
+		if e.IsDir() && (folders[below] || path.Dir(below) == beside) {
 			return nil
 		}
 		generation, own := x.Own[below]

@@ -45,6 +45,9 @@ func (f *Folder) claim(ctx context.Context, started time.Time, rows, optional []
 	if err != nil {
 		return OutputError(err)
 	}
+	if err := f.removeOld(ctx); err != nil {
+		return err
+	}
 	f.claimed = true
 	f.earlier = false
 	f.old = false
@@ -112,12 +115,6 @@ func (f *Folder) removeEarlier(ctx context.Context, written map[string]bool) err
 	if err := parallel.AtOnce(len(stale), func(i int) error { return f.remove(ctx, stale[i]) }); err != nil {
 		return err
 	}
-	if f.old { // last, because until then it lists the files
-		if err := f.remove(ctx, ManifestName); err != nil {
-			return err
-		}
-		stale = append(stale, ManifestName)
-	}
 	for _, name := range append(stale, SuccessName) {
 		delete(f.seen, name)
 	}
@@ -129,6 +126,17 @@ func (f *Folder) removeEarlier(ctx context.Context, written map[string]bool) err
 		}
 	}
 	return nil
+}
+
+// removeOld removes the manifest of an earlier run if it has the name that older versions gave it. It lists the files until
+// the new manifest has its name.
+func (f *Folder) removeOld(ctx context.Context) error {
+	if !f.earlier || !f.old {
+		return nil
+	}
+	err := f.remove(ctx, ManifestName)
+	delete(f.seen, ManifestName)
+	return err
 }
 
 // remove removes a file of an earlier run.

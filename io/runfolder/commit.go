@@ -58,7 +58,13 @@ func (f *Folder) replace(ctx context.Context, files []File, rows []string) error
 		return err
 	}
 	manifest, others, mark := f.parts(all)
-	failed, err := commitStages(manifest, others, mark)
+	failed, err := commitStages(manifest)
+	if err == nil {
+		if err := f.removeOld(ctx); err != nil {
+			return err
+		}
+		failed, err = commitStages(others, mark)
+	}
 	if err == nil {
 		return nil
 	}

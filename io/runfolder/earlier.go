@@ -51,6 +51,7 @@ func (f *Folder) readManifest(ctx context.Context) error {
 		return f.otherManifest(name, head.Format)
 	}
 	f.earlier, f.old, f.listed = true, name != f.kind.manifest(), make(map[string]bool)
+	f.started = head.Started
 	if head.Files == nil {
 		if head.Files, err = f.unlistedFiles(ctx, b); err != nil {
 			return OutputError(err)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -27,6 +28,7 @@ type Folder struct {
 	earlier bool                          // whether an earlier run of this kind has left its manifest
 	old     bool                          // whether it was written by a version that called it manifest.json in every folder
 	listed  map[string]bool               // files listed by the earlier run
+	started time.Time                     // when the run of the manifest began
 	claimed bool                          // whether this run has written its claim
 	placing bool                          // whether Write has begun to give staged files their names
 	staged  string                        // folder of the files of rows until the run is whole; empty: they have their names

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"maps"
 	"regexp"
 	"slices"
@@ -31,12 +33,16 @@ func (f *Folder) RowFile(name string) string {
 // Replaces reports whether the run replaces finished files, which stay until it is whole.
 func (f *Folder) Replaces() bool { return f.staged != "" }
 
-// unstage removes the staged files of a run.
+// unstage removes the staged files of a run. _SUCCESS goes first: from then on Settle does not take what is left for a whole
+// run, whose missing rows have their names.
 func (f *Folder) unstage(ctx context.Context) error {
-	if err := f.store.RemoveAll(ctx, f.staged); err != nil {
-		return err
+	if err := f.store.Remove(ctx, objectstore.Join(f.staged, SuccessName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return OutputError(err)
 	}
-	return f.store.RemoveEmpty(objectstore.Join(f.url, stagedFolder))
+	if err := f.store.RemoveAll(ctx, f.staged); err != nil {
+		return OutputError(err)
+	}
+	return OutputError(f.store.RemoveEmpty(objectstore.Join(f.url, stagedFolder)))
 }
 
 // stage writes the documents next to the staged rows, _SUCCESS last.
@@ -73,7 +79,6 @@ func (f *Folder) exchange(ctx context.Context) (done bool, err error) {
 // If the earlier run has files of the same names, and one of rows, then the rows are replaced in a single step, the manifest
 // comes last, and _SUCCESS stays. Otherwise the order is that of replace.
 func (f *Folder) replaceStaged(ctx context.Context, files []File, rows, left []string) error {
-	ctx = context.WithoutCancel(ctx) // an interrupt waits: a folder without _SUCCESS is of no use
 	names := written(files, rows)
 	inPlace := f.Finished() && !f.old && len(rows) == 1 && len(f.listed) == len(names)-2 // without manifest and _SUCCESS
 	for name := range f.listed {
@@ -94,6 +99,10 @@ func (f *Folder) replaceStaged(ctx context.Context, files []File, rows, left []s
 	if err != nil {
 		return OutputError(err)
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx) // an interrupt waits: a folder without _SUCCESS is of no use
 	f.placing = true
 	manifest, others, mark := f.parts(all[:len(files)])
 	first := manifest
@@ -103,7 +112,13 @@ func (f *Folder) replaceStaged(ctx context.Context, files []File, rows, left []s
 	} else if err := f.removeEarlier(ctx, names); err != nil {
 		return err
 	}
-	if failed, err := commitStages(first, moves); err != nil {
+	if failed, err := commitStages(first); err != nil {
+		return f.failure(failed, err)
+	}
+	if err := f.removeOld(ctx); err != nil {
+		return err
+	}
+	if failed, err := commitStages(moves); err != nil {
 		return f.failure(failed, err)
 	}
 	for batch := range slices.Chunk(later, copied) {
@@ -119,8 +134,7 @@ func (f *Folder) replaceStaged(ctx context.Context, files []File, rows, left []s
 	if failed, err := commitStages(others, mark); err != nil {
 		return f.failure(failed, err)
 	}
-	_ = f.unstage(ctx) // Settle removes what stays
-	return nil
+	return f.unstage(ctx) // what stays would take the place of a later run's files, see Settle
 }
 
 // move prepares staged files of rows to get their names. It returns the files that it has prepared, even after an error.
@@ -137,15 +151,14 @@ func (f *Folder) move(ctx context.Context, rows []string) ([]*pending, error) {
 }
 
 // Settle ends what killed runs have left in the folder: if all files of a run were staged, they take the place of the
-// earlier files; other staged files are removed. A run at work in the folder fails, so that verbs with a lock hold it. The
-// error is a usage error.
+// files of a run that began before; other staged files are removed. A run at work in the folder would fail, so that callers
+// hold the lock. The error is a usage error.
 func (f *Folder) Settle(ctx context.Context) error {
-	const depth = 9 // names of rows have partitions
 	if !f.earlier {
 		return nil
 	}
 	folder := objectstore.Join(f.url, stagedFolder)
-	files, err := f.store.Below(ctx, folder, depth)
+	files, err := f.store.Below(ctx, folder, -1)
 	if err != nil {
 		return OutputError(err)
 	}
@@ -184,8 +197,7 @@ func (f *Folder) settle(ctx context.Context, staged string, there map[string]boo
 		return OutputError(err)
 	}
 	if files == nil {
-		_ = of.unstage(ctx) // the next run takes another name
-		return nil
+		return of.unstage(ctx)
 	}
 	now, err := Open(ctx, f.store, f.url, f.kind, true, rows...)
 	if err != nil {
@@ -198,9 +210,8 @@ func (f *Folder) settle(ctx context.Context, staged string, there map[string]boo
 	switch {
 	case err != nil:
 		return OutputError(err)
-	case done || lost || !now.earlier:
-		_ = now.unstage(ctx) // see above
-		return nil
+	case done || lost || !now.earlier || of.started.Before(now.started):
+		return now.unstage(ctx)
 	case len(left) == len(rows):
 		if done, err := now.exchange(ctx); done || err != nil {
 			return OutputError(err)
@@ -237,6 +248,7 @@ func (f *Folder) readStaged(ctx context.Context, there map[string]bool) (files [
 	if err := json.Unmarshal(files[0].Content, &h); err != nil || h.Format != f.kind.terms().format {
 		return nil, nil, nil //nolint:nilerr // see above
 	}
+	f.started = h.Started
 	for _, name := range h.Files {
 		_, outside := f.store.Within(f.url, name)
 		switch document := f.kind.Reserves(name); {

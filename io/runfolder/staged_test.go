@@ -61,6 +61,9 @@ func (d *dying) Open(ctx context.Context, o objectstore.Object) (objectstore.Rea
 }
 
 func (d *dying) Create(ctx context.Context, path string, o objectstore.WriteOptions) (objectstore.Writer, error) {
+	if err := d.change(); err != nil { // it changes nothing, but an outage may begin here
+		return nil, err
+	}
 	w, err := d.store.Create(ctx, rootOf+path, o)
 	return dyingWriter{w, d}, err
 }
@@ -74,6 +77,7 @@ func (d *dying) Remove(ctx context.Context, path string) error {
 
 func (d *dying) RemoveAll(ctx context.Context, path string) error {
 	list, err := d.List(ctx, path, -1)
+	slices.Reverse(list) // _SUCCESS last
 	for _, o := range list {
 		if err == nil {
 			err = d.Remove(ctx, o.URL)
@@ -135,8 +139,8 @@ type replaced struct {
 	inPlace        bool // whether _SUCCESS is always there
 }
 
-// TestSettle kills runs that replace finished files at each change, or lets them fail there. With _SUCCESS, the rows are of one run, all of them; the
-// next run ends what the killed one has staged, and nothing stays but the files of one run.
+// TestSettle kills runs that replace finished files at each change, or lets them fail there. With _SUCCESS, the rows are of
+// one run, all of them; the next run ends what the killed one has staged, and nothing stays but the files of one run.
 func TestSettle(t *testing.T) {
 	before, after := strings.Repeat("b", 26), strings.Repeat("c", 26)
 	for name, c := range map[string]replaced{
@@ -165,10 +169,11 @@ func TestSettle(t *testing.T) {
 			if err != nil && !strings.Contains(err.Error(), errKilled.Error()) {
 				t.Fatal(err)
 			}
-			d.left.Store(alive)
-			if err != nil && killed%2 == 0 { // not killed: an outage of the store
+			if err != nil && killed%2 == 0 { // not killed: an outage of the store, and a second one that lets few changes pass
+				d.left.Store(killed / 2 % 4)
 				failed.Undo(t.Context(), nil)
 			}
+			d.left.Store(alive)
 			if isThere(t, s, url+"/_SUCCESS") {
 				c.wants(t, s, url, killed)
 			} else {
@@ -268,6 +273,41 @@ func TestSettleDamaged(t *testing.T) {
 		list, err := s.Below(t.Context(), url, -1)
 		if err != nil || len(list) != 4 || !maps.Equal(rowsIn(t, s, url), map[string]string{"a.parquet": "a"}) {
 			t.Errorf("%s: %v, %v", name, list, err)
+		}
+	}
+}
+
+// TestSettleByTime: staged files of a whole run take the place of the files of a run that began before, and of no other.
+func TestSettleByTime(t *testing.T) {
+	manifest := func(day int) string {
+		return fmt.Sprintf(`{"format": "espalier/predictions", "version": 1, "started": "2026-01-%02dT00:00:00Z", "files": ["a.parquet"]}`, day)
+	}
+	staged := func(id string) string { return "_staged/" + strings.Repeat(id, 26) + "/" }
+	for name, c := range map[string]struct {
+		days map[string]int // when staged runs began
+		want string
+	}{
+		"later":         {map[string]int{"d": 6}, "d"},
+		"earlier":       {map[string]int{"d": 4}, "a"},
+		"both":          {map[string]int{"d": 6, "e": 4}, "d"},
+		"two later":     {map[string]int{"d": 7, "e": 6}, "d"},
+		"two, in order": {map[string]int{"d": 6, "e": 7}, "e"},
+	} {
+		files := map[string]string{"a.parquet": "a", "_SUCCESS": "", "_manifest.json": manifest(5)}
+		for id, day := range c.days {
+			files[staged(id)+"_SUCCESS"] = ""
+			files[staged(id)+"_manifest.json"] = manifest(day)
+			files[staged(id)+"a.parquet"] = id
+		}
+		s := objectstore.New()
+		url := folderOf(t, s, files)
+		f, err := runfolder.Open(t.Context(), s, url, runfolder.Predictions, true)
+		if err == nil {
+			err = f.Settle(t.Context())
+		}
+		list, below := s.Below(t.Context(), url, -1)
+		if err != nil || below != nil || len(list) != 3 || !maps.Equal(rowsIn(t, s, url), map[string]string{"a.parquet": c.want}) {
+			t.Errorf("%s: rows %v, %d files, %v, %v", name, rowsIn(t, s, url), len(list), err, below)
 		}
 	}
 }

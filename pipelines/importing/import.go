@@ -81,30 +81,48 @@ func Import(ctx context.Context, c config.Import, reporter engine.Reporter) (res
 			im.missing[text] = true
 		}
 		defer im.end()
-		if err := im.prepare(ctx); err != nil {
+		if err := im.open(ctx); err != nil {
 			return err
 		}
-		whole := false
-		defer func() { // also after a panic
-			if !whole {
-				im.folder.Undo(context.WithoutCancel(ctx), im.files)
-			}
-		}()
-		result, err = im.write(ctx)
-		whole = err == nil
-		return err
+		return s.Locked(ctx, c.Output, func(ctx context.Context) error {
+			result, err = im.locked(ctx)
+			return err
+		})
 	})
 	return result, err
 }
 
-// prepare checks the folder, infers the types, and only then makes room in the folder.
-func (im *importing) prepare(ctx context.Context) error {
-	var err error
-	c := im.config
-	if im.folder, err = runfolder.Open(ctx, im.store, c.Output, runfolder.Imported, c.Overwrite); err != nil {
-		return err
+// locked carries out an import that holds the lock of the folder.
+func (im *importing) locked(ctx context.Context) (result *Result, err error) {
+	if err := im.prepare(ctx); err != nil {
+		return nil, err
 	}
-	if err := im.list(ctx); err != nil {
+	whole := false
+	defer func() { // also after a panic
+		if !whole {
+			im.folder.Undo(context.WithoutCancel(ctx), im.files)
+		}
+	}()
+	result, err = im.write(ctx)
+	whole = err == nil
+	return result, err
+}
+
+// open checks the folder and opens the files, before the lock writes into the folder.
+func (im *importing) open(ctx context.Context) (err error) {
+	if im.folder, err = im.openFolder(ctx); err == nil {
+		err = im.list(ctx)
+	}
+	return err
+}
+
+func (im *importing) openFolder(ctx context.Context) (*runfolder.Folder, error) {
+	return runfolder.Open(ctx, im.store, im.config.Output, runfolder.Imported, im.config.Overwrite)
+}
+
+// prepare looks at the folder again, infers the types, and only then makes room in the folder.
+func (im *importing) prepare(ctx context.Context) (err error) {
+	if im.folder, err = im.openFolder(ctx); err != nil { // another run may have ended meanwhile
 		return err
 	}
 	var reads []runfolder.Reading
@@ -116,10 +134,10 @@ func (im *importing) prepare(ctx context.Context) error {
 	if err := im.folder.ProtectInputs(reads); err != nil {
 		return err
 	}
-	if err := im.infer(ctx); err != nil {
+	if err := im.folder.Settle(ctx); err != nil {
 		return err
 	}
-	if err := im.folder.Settle(ctx); err != nil {
+	if err := im.infer(ctx); err != nil {
 		return err
 	}
 	return im.folder.Begin(ctx, strings.ToLower(rand.Text()), time.Now(), im.parts())
