@@ -133,7 +133,9 @@ func (s *Store) Check(url string) error {
 }
 
 func (s *Store) unknownScheme(url, scheme string) error {
-	if p := packages[scheme]; p != "" {
+	if p := packages[scheme]; p != "" && opened[scheme] != nil {
+		return fmt.Errorf("%s: this store has no driver of the scheme %q: make the store with objectstore.Open, or call Register", url, scheme)
+	} else if p != "" {
 		return fmt.Errorf("%s: unknown scheme %q in this program: import its driver, as in import _ %q", url, scheme, p)
 	}
 	s.mu.Lock()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/session"
@@ -38,6 +39,11 @@ func dryRun(ctx context.Context, s *session.Session, c *config.Train, p *config.
 	}
 	if err := d.CheckTranslation(ctx); err != nil {
 		return nil, err
+	}
+	for _, url := range append([]string{c.Output}, c.Input...) {
+		if err := d.Files.Store.Check(url); err != nil {
+			return nil, usage.Errorf("%v", err)
+		}
 	}
 	// Jobs can be translated for files that the workers cannot see, and then need no credentials.
 	if err := d.CheckTranslation(ctx, append([]string{c.Output}, c.Input...)...); err != nil {

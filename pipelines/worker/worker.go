@@ -1,5 +1,5 @@
 // Package worker makes a program the worker of its own pipelines: an engine starts the program again,
-// and it then serves the protocol.
+// and it then serves the engine.
 //
 //	func main() {
 //		worker.Main()
@@ -9,7 +9,7 @@
 //	}
 //
 // The program can be the command of the environment PROCESS, and the entrypoint of the image of the
-// environment DOCKER: it takes the place of Beam's own boot program. It must be on each host of the protocol.
+// environment DOCKER: it takes the place of Beam's own boot program. It must be on each host of the engine.
 package worker
 
 import (

@@ -45,7 +45,7 @@ const (
 
 // run serves until the context ends, and then lets the open requests finish.
 func run(ctx context.Context, model, listen string, every time.Duration) error {
-	store := objectstore.New() // for gs:// URLs: store.Register("gs", gcsstore.New(httpstore.Options{}))
+	store := objectstore.New() // for gs:// URLs: objectstore.Open, and an import of package gcsstore
 	live, err := models.NewLive(ctx, store, model, prepare)
 	if err != nil {
 		return err
