@@ -150,18 +150,27 @@ func resolved(n *yaml.Node) *yaml.Node {
 }
 
 // apply sets the flags named by the keys, except flags on the command line. Each flag parses its
-// value, so the file accepts the same values as the command line.
+// value, so the file accepts the same values as the command line. Of a flag that amends its value, the command line sets
+// what it names, and the file sets the rest.
 func (c *configFile) apply(flags *pflag.FlagSet) error {
 	if err := c.known(flags); err != nil {
 		return err
 	}
 	for _, e := range c.entries {
 		f := flags.Lookup(e.key)
-		if f.Changed {
+		v, ok := f.Value.(setting.Value)
+		amends := f.Changed && ok && setting.Amends(v) && setting.Refused(v) == nil
+		if f.Changed && !amends {
 			continue
 		}
+		given := f.Value.String()
 		if err := c.set(f, resolved(e.value)); err != nil {
 			return err
+		}
+		if amends && setting.Refused(v) == nil {
+			if err := f.Value.Set(given); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -243,6 +243,25 @@ func TestConfigFile(t *testing.T) {
 	}
 }
 
+// TestConfigLimits: the command line changes the limits in the currencies that it names, and the file has the others.
+func TestConfigLimits(t *testing.T) {
+	for flag, want := range map[string]string{
+		"minutes=30": "20 map[minutes:30]", "10": "10 map[minutes:45]", "0,minutes=30": "0 map[minutes:30]", "visits=2": "20 map[minutes:45 visits:2]",
+	} {
+		final, err := settled(t, "input: a\nlabel: b\noutput: c\nmax_cost: [20, minutes=45]\n", "--max_cost", flag)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(final.MaxCost, final.MaxFurther); got != want {
+			t.Errorf("--max_cost %s: %s, want %s", flag, got, want)
+		}
+	}
+	_, err := settled(t, "max_cost: [20, minutes=45, minutes=50]\n", "--max_cost", "10")
+	if err == nil || !strings.Contains(err.Error(), "--max_cost minutes=50: a second limit in minutes") {
+		t.Errorf("a currency that is named twice: %v", err)
+	}
+}
+
 // TestConfigRefusals: each names the file, the line and the key.
 func TestConfigRefusals(t *testing.T) {
 	for content, want := range map[string]string{

@@ -3,7 +3,6 @@ package frontier
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -51,16 +50,6 @@ func (l *Limits) PathFurther(units []string) (limits dataset.Amounts) {
 		limits[i] = l.Further.Of(unit).MaxCost
 	}
 	return limits
-}
-
-// CheckUnits returns an error if there is a limit in a further currency other than units.
-func (l *Limits) CheckUnits(units []string) error {
-	for _, limit := range l.Further.List() {
-		if !slices.Contains(units, limit.Unit) {
-			return fmt.Errorf("the limit in %s: no price list has this currency; the further currencies are %q", limit.Unit, units)
-		}
-	}
-	return nil
 }
 
 // limitsFurther reports whether means, or else what each path costs, are limited in further currencies.

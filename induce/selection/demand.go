@@ -70,8 +70,8 @@ func (c *Chooser) keepWithModels(ctx context.Context, w *Winner, d *frontier.Dem
 	case c.Scored == nil:
 		return &RuleError{c.demanded(d), errors.New("the leaves of the tree have models, and its validation rows cannot be scored here: choose no leaf models")}
 	case d.Trades():
-		return &RuleError{c.demanded(d), errors.New("where leaves have models, a threshold keeps a sensitivity or a specificity alone: demand one share, " +
-			"or choose no leaf models")}
+		return &RuleError{c.demanded(d), errors.New("where leaves have models, a threshold keeps a sensitivity or a specificity alone: demand a " +
+			"sensitivity or a specificity, not a precision or both, or choose no leaf models")}
 	}
 	m, err := c.Scored(ctx, w.Candidate.Tree)
 	if err != nil {

@@ -63,8 +63,8 @@ func (s *Settings) demandFaults(name Namer) []error {
 			"and a specificity", name("min_precision"), name("priors"), name("class_weights")))
 	}
 	if s.LeafModel != selection.None && d.Trades() {
-		faults = append(faults, fmt.Errorf("%s %s: where leaves have models, a threshold keeps a sensitivity or a specificity alone: demand one "+
-			"share, or give %s none", name("leaf_model"), s.LeafModel, name("leaf_model")))
+		faults = append(faults, fmt.Errorf("%s %s: where leaves have models, a threshold keeps a sensitivity or a specificity alone: demand a "+
+			"sensitivity or a specificity, not a precision or both, or give %s none", name("leaf_model"), s.LeafModel, name("leaf_model")))
 	}
 	if s.SplitColumn == "" && s.Split[1] == 0 {
 		faults = append(faults, fmt.Errorf("%s: a threshold is chosen on validation rows, and %s %s has none", name(first), name("split"), s.Split))

@@ -23,7 +23,11 @@ func (s *Settings) Faults(name Namer) []error {
 	var faults []error
 	for _, n := range s.numbers() {
 		if r := RangeOf(n.setting); !r.Has(n.value) {
-			faults = append(faults, fmt.Errorf("%s %s: want %s %s", name(n.setting), Spelled(n.value), n.noun, r))
+			value := Spelled(n.value)
+			if n.unit != "" {
+				value = n.unit + "=" + value
+			}
+			faults = append(faults, fmt.Errorf("%s %s: want %s %s", name(n.setting), value, n.noun, r))
 		}
 	}
 	return slices.Concat(faults, s.kindFaults(name), s.binFaults(name), s.columnFaults(name), s.Prices.faults(name),

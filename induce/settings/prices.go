@@ -67,6 +67,9 @@ func (p *Prices) charges(f *dataset.Feature) bool {
 	for _, costs := range p.Further {
 		charged = charged || costs[f.Name] > 0
 	}
+	for _, cost := range f.GroupFurther {
+		charged = charged || cost > 0
+	}
 	for _, cost := range p.ValueCosts[f.Name] {
 		charged = charged || cost > 0
 	}

@@ -96,6 +96,7 @@ const mostDemanded = 0.99999
 // number is a number of a setting.
 type number struct {
 	setting string
+	unit    string // currency of a limit; empty: the first one, or none
 	value   float64
 	noun    string
 }
@@ -105,7 +106,7 @@ func (s *Settings) numbers() []number {
 	var list []number
 	add := func(setting string, values ...float64) {
 		for _, x := range values {
-			list = append(list, number{setting, x, "a number"})
+			list = append(list, number{setting: setting, value: x, noun: "a number"})
 		}
 	}
 	add("lambda", s.Lambda...)
@@ -113,8 +114,11 @@ func (s *Settings) numbers() []number {
 	add("frontier_step", s.FrontierStep)
 	add("max_expected_cost", s.MaxExpectedCost)
 	add("max_cost", s.MaxCost)
-	add("max_expected_cost", slices.Collect(maps.Values(s.MaxExpectedFurther))...)
-	add("max_cost", slices.Collect(maps.Values(s.MaxFurther))...)
+	for _, of := range s.furtherLimits() {
+		for _, unit := range slices.Sorted(maps.Keys(of.limits)) {
+			list = append(list, number{of.setting, unit, of.limits[unit], "a number"})
+		}
+	}
 	add("teacher_weight", s.TeacherWeight)
 	if s.Tolerance != nil {
 		add("tolerance", *s.Tolerance)
@@ -123,7 +127,7 @@ func (s *Settings) numbers() []number {
 		add("alpha", *s.Alpha)
 	}
 	if s.MadeUpRows != nil {
-		list = append(list, number{"made_up_rows", float64(*s.MadeUpRows), "a whole number"})
+		list = append(list, number{setting: "made_up_rows", value: float64(*s.MadeUpRows), noun: "a whole number"})
 	}
 	for _, whole := range []struct {
 		setting string
@@ -138,7 +142,7 @@ func (s *Settings) numbers() []number {
 		{"max_tests", int64(s.MaxTests)},
 		{"max_leaves", int64(s.MaxLeaves)},
 	} {
-		list = append(list, number{whole.setting, float64(whole.value), "a whole number"})
+		list = append(list, number{setting: whole.setting, value: float64(whole.value), noun: "a whole number"})
 	}
 	return list
 }

@@ -1,6 +1,9 @@
 package settings
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -10,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -176,8 +180,8 @@ func (s *Settings) limits() frontier.Limits {
 // limitedUnits returns the further currencies with limits above 0.
 func (s *Settings) limitedUnits() []string {
 	var units []string
-	for _, limits := range []map[string]float64{s.MaxExpectedFurther, s.MaxFurther} {
-		for unit, limit := range limits {
+	for _, of := range s.furtherLimits() {
+		for unit, limit := range of.limits {
 			if limit > 0 && !slices.Contains(units, unit) {
 				units = append(units, unit)
 			}
@@ -185,6 +189,36 @@ func (s *Settings) limitedUnits() []string {
 	}
 	slices.Sort(units)
 	return units
+}
+
+// CheckUnits returns an error if there is a limit, or a limit of 0, in a further currency other than units. first is the
+// name of the first currency; empty: it has none.
+func (s *Choice) CheckUnits(units []string, first string, name Namer) error {
+	for _, of := range s.furtherLimits() {
+		for _, unit := range slices.Sorted(maps.Keys(of.limits)) {
+			given := fmt.Sprintf("%s %s=%s", name(of.setting), naming.Printable(unit), Spelled(of.limits[unit]))
+			switch {
+			case slices.Contains(units, unit):
+			case unit == first:
+				return fmt.Errorf("%s: a limit in the first currency has no name: write %s", given, Spelled(of.limits[unit]))
+			default:
+				return fmt.Errorf("%s: no price list has the column %s; further currencies: %s", given, naming.Printable(unit),
+					cmp.Or(naming.Printable(strings.Join(units, ", ")), "none"))
+			}
+		}
+	}
+	return nil
+}
+
+// furtherLimits are the limits in further currencies by currency, of a setting.
+type furtherLimits struct {
+	setting string
+	limits  map[string]float64
+}
+
+// furtherLimits lists the limits in further currencies.
+func (s *Choice) furtherLimits() []furtherLimits {
+	return []furtherLimits{{"max_expected_cost", s.MaxExpectedFurther}, {"max_cost", s.MaxFurther}}
 }
 
 // defaultTolerance is the tolerance of plain leaves. On the public data

@@ -65,7 +65,7 @@ func TestFaults(t *testing.T) {
 		"Confidence 0.2: want a number from 0.5": func(s *settings.Settings) {
 			s.MinSensitivity, s.Confidence = settings.LeastShare{Class: "a", Share: .9}, .2
 		},
-		"LeafModel auto: where leaves have models, a threshold keeps": func(s *settings.Settings) {
+		"LeafModel auto: where leaves have models, a threshold keeps a sensitivity or a specificity alone: demand a sensitivity or a specificity, not a precision": func(s *settings.Settings) {
 			s.MinPrecision, s.LeafModel = settings.LeastShare{Class: "a", Share: .9}, selection.Auto
 		},
 		"MinPrecision: a threshold is chosen on validation rows, and Split 80/0/20 has none": func(s *settings.Settings) {
@@ -171,11 +171,49 @@ func TestApplyFurther(t *testing.T) {
 	faults := errors.Join(s.Faults(settings.FieldName)...).Error()
 	for _, want := range []string{
 		`Further: the currency "visits": want another name than the CostUnit`, "Further and ValueCosts do not go together",
-		`the group "lab" has a cost in "staff", no feature has`, `the cost of "lab" in staff -1: want 0`, "MaxCost -1: want a number from 0",
+		`the group "lab" has a cost in "staff", no feature has`, `the cost of "lab" in staff -1: want 0`, "MaxCost minutes=-1: want a number from 0",
 		`limits in ["a" "b" "c" "d"]: want at most 3 further currencies`,
 	} {
 		if !strings.Contains(faults, want) {
 			t.Errorf("%q is not among the faults: %s", want, faults)
+		}
+	}
+}
+
+// TestCheckUnits: a limit in a currency that no price list has is refused, also one of 0.
+func TestCheckUnits(t *testing.T) {
+	for _, x := range []struct {
+		limits map[string]float64
+		units  []string
+		want   string
+	}{
+		{map[string]float64{"minutes": 0}, nil, "--max_cost minutes=0: no price list has the column minutes; further currencies: none"},
+		{map[string]float64{"hours": 3}, []string{"minutes", "visits"}, "--max_cost hours=3: no price list has the column hours; further currencies: minutes, visits"},
+		{map[string]float64{"EUR": 20}, []string{"minutes"}, "--max_cost EUR=20: a limit in the first currency has no name: write 20"},
+		{map[string]float64{"minutes": 20}, []string{"minutes"}, ""},
+	} {
+		s := settings.Default()
+		s.MaxFurther = x.limits
+		got := ""
+		if err := s.CheckUnits(x.units, "EUR", settings.FlagName); err != nil {
+			got = err.Error()
+		}
+		if got != x.want {
+			t.Errorf("%v: %q, want %q", x.limits, got, x.want)
+		}
+	}
+}
+
+// TestUnorderedByFurther: a group that costs minutes alone has a price.
+func TestUnorderedByFurther(t *testing.T) {
+	for minutes, want := range map[float64]bool{15: true, 0: false} {
+		p := settings.Prices{
+			Further: map[string]map[string]float64{"minutes": {"b": 2}},
+			Groups:  []settings.CostGroup{{Name: "lab", Features: []string{"a"}, Further: map[string]float64{"minutes": minutes}}},
+		}
+		features := []dataset.Feature{{Name: "a", Kind: dataset.Numeric, Missing: 90}}
+		if err := p.Apply(features, 100); err != nil || features[0].Unordered != want {
+			t.Errorf("%v minutes: unordered is %v (%v)", minutes, features[0].Unordered, err)
 		}
 	}
 }

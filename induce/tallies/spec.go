@@ -83,7 +83,7 @@ func (s *Spec) bind() error {
 		s.checkAreFeatures("Ordered", slices.Sorted(maps.Keys(c.Ordered)), names),
 		s.checkAreFeatures("Cuts", slices.Sorted(maps.Keys(c.Cuts)), names))
 	chosen := c.Selection()
-	faults = append(faults, chosen.Limits.CheckUnits(c.FurtherUnits()))
+	faults = append(faults, c.CheckUnits(c.FurtherUnits(), c.CostUnit, settings.FieldName))
 	if chosen.Demand != nil && c.LeafModel != selection.None {
 		faults = append(faults, fmt.Errorf("the LeafModel %s: tallies of rows have no values to score for a demand: choose none", c.LeafModel))
 	}

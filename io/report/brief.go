@@ -229,6 +229,7 @@ func (f *facts) spent() said {
 	cost := cmp.Or(f.metrics.ExpectedCost, &c.ExpectedCost)
 	s := said{}
 	features, all := f.allFeatures()
+	further := textview.FurtherCosts(f.furtherCosts(), "; ", short, textview.Name)
 	if !f.hasPrices() {
 		if f.Tree.Algorithm.RepeatCost != tree.RepeatFree {
 			features = 0 // questions are counted
@@ -241,14 +242,13 @@ func (f *facts) spent() said {
 		if features > 0 {
 			s = s.say(", of %s", count(features, "feature", "features"))
 		}
-		return f.total(s)
+		return f.total(s.say("%s", further))
 	}
 	s = s.say("It costs ").stress(f.cost(*cost)).say(" per row on average and %s at most", f.cost(c.MaxCost))
-	s = s.say("%s", textview.FurtherCosts(f.furtherCosts(), ", ", short, textview.Name))
 	if all > 0 {
 		s = s.say(", where all %s cost ", count(features, "feature", "features")).stress(f.cost(all))
 	}
-	return f.total(s)
+	return f.total(s.say("%s", further))
 }
 
 // furtherCosts returns the costs in further currencies, of the rows that judge if there are any.

@@ -118,6 +118,13 @@ func TestBrief(t *testing.T) {
 		{"prices", rows(), two, priced, []string{
 			"It costs 1 euro per row on average and 3 euro at most, where all 3 features cost 126 euro.\n", "First it asks for crp (3 euro), because this question tells the most about the class for its price; ",
 		}, "It asks 1"},
+		{"prices in minutes as well", rows(), two, func(r *runfolder.Run) {
+			priced(r)
+			r.Metrics.Test.Further = dataset.NewFurtherCosts([]string{"minutes"}, dataset.Amounts{4}, dataset.Amounts{9})
+		}, []string{"at most, where all 3 features cost 126 euro; 4 minutes on average, 9 at most.\n"}, ""},
+		{"prices in minutes alone", rows(), two, func(r *runfolder.Run) {
+			r.Metrics.Test.Further = dataset.NewFurtherCosts([]string{"minutes"}, dataset.Amounts{4}, dataset.Amounts{9})
+		}, []string{"It asks 1 question per row on average and 1 at most; 4 minutes on average, 9 at most.\n"}, ""},
 		{"a class of interest that is not the rarer", rows(), two, func(r *runfolder.Run) {
 			r.Tree.Label.Decision = &tree.Decision{Positive: "no"}
 		}, []string{"Of 1,000 rows, 900 have acute = no", "finds 850 of them, misses 50 and raises 10 false alarms"}, "= yes"},

@@ -161,6 +161,18 @@ func Choices[T any](to *T, parse func(items []string) (T, error), spell func(T) 
 	return &listOf[T]{to: to, parse: parse, spell: spell, bare: true, others: others}
 }
 
+// Amended is Choices for texts that change only the parts of the value that they name: the value is not replaced. parse
+// changes others itself, and spell leaves out the parts of the default that no text has named.
+func Amended[T any](to *T, parse func(items []string) (T, error), spell func(T) []string, others ...any) Value {
+	return &listOf[T]{to: to, parse: parse, spell: spell, bare: true, others: others, amends: true}
+}
+
+// Amends reports whether a text changes only the parts of a value that it names.
+func Amends(v Value) bool {
+	list, ok := v.(interface{ amend() bool })
+	return ok && list.amend()
+}
+
 // ListOf is a setting of a custom type that is spelled as several texts.
 func ListOf[T any](to *T, parse func(items []string) (T, error), spell func(T) []string) Value {
 	return &listOf[T]{to: to, parse: parse, spell: spell}
@@ -228,6 +240,7 @@ type listOf[T any] struct {
 	checks []Check // for each text
 	bare   bool    // whether a single value may be given without a list in JSON
 	given  bool    // whether a value was given, so that a further text adds to the list
+	amends bool    // whether parse adds texts to the value
 	others []any   // further fields that parse sets
 }
 
@@ -237,6 +250,7 @@ func (v *listOf[T]) empty() bool        { return len(v.GetSlice()) == 0 }
 func (v *listOf[T]) target() any        { return v.to }
 func (v *listOf[T]) targets() []any     { return append([]any{v.to}, v.others...) }
 func (v *listOf[T]) GetSlice() []string { return v.spell(*v.to) }
+func (v *listOf[T]) amend() bool        { return v.amends }
 
 func (v *listOf[T]) faults() []error {
 	faults := v.fault.faults()
@@ -259,16 +273,21 @@ func (v *listOf[T]) Set(text string) error {
 }
 
 func (v *listOf[T]) add(items []string) error {
-	if v.given {
+	if v.given && !v.amends {
 		items = append(v.GetSlice(), items...)
 	}
 	return v.Replace(items)
 }
 
 // Append adds a text.
-func (v *listOf[T]) Append(item string) error { return v.Replace(append(v.GetSlice(), item)) }
+func (v *listOf[T]) Append(item string) error {
+	if v.amends {
+		return v.Replace([]string{item})
+	}
+	return v.Replace(append(v.GetSlice(), item))
+}
 
-// Replace sets the texts. The value stays unchanged if they are refused.
+// Replace sets the texts, or amends the value by them. The value stays unchanged if they are refused.
 func (v *listOf[T]) Replace(items []string) error {
 	x, err := v.parse(items)
 	if err == nil {

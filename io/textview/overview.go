@@ -99,7 +99,7 @@ func Unordered(r *runfolder.Run) string {
 		if f := &list[i]; f.Unordered && tested[f.Name] {
 			share := min(1, float64(f.Missing)/float64(rows))
 			names = append(names, fmt.Sprintf("%s (%.0f %%)", name(f.Name), 100*share))
-			priced = priced && f.Cost+f.GroupCost > 0
+			priced = priced && charged(f)
 		}
 	}
 	if len(names) == 0 {
@@ -114,6 +114,17 @@ func Unordered(r *runfolder.Run) string {
 	}
 	return fmt.Sprintf("Not ordered where absent: %s of the training rows%s; no test asks whether a value is absent, and each row that a "+
 		"test reaches pays for it", naming.First(names, listed), why)
+}
+
+// charged reports whether a feature has a price above 0, in any currency.
+func charged(f *dataset.Feature) bool {
+	above := f.Cost+f.GroupCost > 0
+	for _, costs := range []map[string]float64{f.FurtherCosts, f.GroupFurther} {
+		for _, cost := range costs {
+			above = above || cost > 0
+		}
+	}
+	return above
 }
 
 // Quality describes in sentences how good the tree is, and what it costs.

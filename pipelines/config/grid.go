@@ -42,7 +42,7 @@ func (p *Parsed) GridFor(classes int, rowWeight float64) []grid.Member {
 // SettlePricing replaces the grid by the grid for tests with different prices, if prices differ or
 // repeats are free: see grid.WithPricing. features are the names of the features.
 func (p *Parsed) SettlePricing(prices *settings.Prices, features []string) error {
-	if err := p.Selection.Limits.CheckUnits(prices.FurtherUnits()); err != nil {
+	if err := p.choice.CheckUnits(prices.FurtherUnits(), prices.CostUnit, settings.FlagName); err != nil {
 		return usage.Errorf("%v", err)
 	}
 	p.Grid = prices.WithPricing(p.Grid, &p.Selection.Query, features)

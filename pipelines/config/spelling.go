@@ -174,31 +174,41 @@ func spellTolerance(x *float64) []string {
 	return []string{spell(*x)}
 }
 
-// limits is a setting of a limit on costs, and of limits in further currencies, such as 20 or minutes=30 or both. A limit
-// replaces an earlier one.
+// limits is a setting of a limit on costs, and of limits in further currencies, such as 20 or minutes=30 or both. Only the
+// limits in the currencies that are named change; 0 removes a limit.
 func limits(to *float64, further *map[string]float64, name string) setting.Value {
-	parse := func(items []string) (limit float64, err error) {
-		var list map[string]float64
+	named := false // whether a text has named the first currency
+	parse := func(items []string) (float64, error) {
+		limit := *to
+		list := maps.Clone(*further)
+		seen := make(map[string]bool)
 		for _, text := range items {
 			at := strings.LastIndexByte(text, '=')
+			unit := text[:max(at, 0)]
 			x, err := strconv.ParseFloat(text[at+1:], 64)
 			switch {
 			case err != nil || at == 0:
 				return 0, &setting.ItemError{Item: text, Err: fmt.Errorf("want a number %s, or CURRENCY=NUMBER", settings.RangeOf(name))}
+			case seen[unit] && at < 0:
+				return 0, &setting.ItemError{Item: text, Err: errors.New("a second limit in the first currency: want one in each currency")}
+			case seen[unit]:
+				return 0, &setting.ItemError{Item: text, Err: fmt.Errorf("a second limit in %s: want one in each currency", unit)}
 			case at < 0:
 				limit = x
-				continue
 			case list == nil:
-				list = make(map[string]float64)
+				list = map[string]float64{unit: x}
+			default:
+				list[unit] = x
 			}
-			list[text[:at]] = x
+			seen[unit] = true
 		}
+		named = named || seen[""]
 		*further = list
 		return limit, nil
 	}
 	spellAll := func(limit float64) []string {
 		var items []string
-		if limit != 0 || len(*further) == 0 {
+		if limit != 0 || named || len(*further) == 0 {
 			items = append(items, spell(limit))
 		}
 		for _, unit := range slices.Sorted(maps.Keys(*further)) {
@@ -206,7 +216,7 @@ func limits(to *float64, further *map[string]float64, name string) setting.Value
 		}
 		return items
 	}
-	return setting.Choices(to, parse, spellAll, further)
+	return setting.Amended(to, parse, spellAll, further)
 }
 
 // parseBins reads a number of bins, or auto.

@@ -509,7 +509,8 @@ type Parsed struct {
 	Bins      int // see BinsFor; 0: auto
 	Selection selection.Settings
 
-	rows int64 // number of input rows: see SettleBins
+	choice *settings.Choice
+	rows   int64 // number of input rows: see SettleBins
 }
 
 // Validate returns all faults at once, each with the name of its flag.
@@ -524,7 +525,7 @@ func (c *Train) Parse() (*Parsed, error) {
 	if len(faults) > 0 {
 		return nil, usage.All(faults)
 	}
-	p := &Parsed{Bins: c.Bins, Selection: c.training().Selection(), Grid: c.Members(c.CostsFile != "")}
+	p := &Parsed{Bins: c.Bins, Selection: c.training().Selection(), Grid: c.Members(c.CostsFile != ""), choice: &c.Choice}
 	if err := settings.CheckMembers(p.Grid, "", settings.FlagName); err != nil {
 		return nil, usage.Errorf("%v", err)
 	}

@@ -208,6 +208,52 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestLimitsOnTop: on top of limits of a run, only the limits in the currencies that are named change. The text of the setting
+// names what the texts have named, so that frontier hands it on.
+func TestLimitsOnTop(t *testing.T) {
+	run := `{"max_cost": [20, "minutes=45", "visits=3"]}`
+	for _, x := range []struct {
+		texts []string
+		text  string // of the setting
+		cost  float64
+		want  map[string]float64
+	}{
+		{[]string{"15"}, "15", 15, map[string]float64{"minutes": 45, "visits": 3}},
+		{[]string{"0"}, "0", 0, map[string]float64{"minutes": 45, "visits": 3}},
+		{[]string{"minutes=30"}, "minutes=30", 20, map[string]float64{"minutes": 30, "visits": 3}},
+		{[]string{"minutes=0"}, "minutes=0", 20, map[string]float64{"minutes": 0, "visits": 3}},
+		{[]string{"0,minutes=30"}, "0,minutes=30", 0, map[string]float64{"minutes": 30, "visits": 3}},
+		{[]string{"minutes=30", "10", "minutes=25"}, "10,minutes=25", 10, map[string]float64{"minutes": 25, "visits": 3}},
+	} {
+		given := config.DefaultTrain()
+		of := func(c *config.Train) setting.Value {
+			list := c.Settings()
+			return list[slices.IndexFunc(list, func(s setting.Setting) bool { return s.Name == "max_cost" })].Value
+		}
+		value := of(&given)
+		for _, text := range x.texts {
+			if err := errors.Join(value.Set(text), setting.Refused(value)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if value.String() != x.text {
+			t.Errorf("%q is spelled %s, want %s", x.texts, value, x.text)
+		}
+		p := config.DefaultPromote()
+		p.Choice = map[string]string{"max_cost": value.String()}
+		c, err := p.Of([]byte(run), false)
+		if err != nil || c.MaxCost != x.cost || !maps.Equal(c.MaxFurther, x.want) {
+			t.Errorf("%q: %v, %v (%v)", x.texts, c.MaxCost, c.MaxFurther, err)
+		}
+	}
+	for _, text := range []string{`[20, 30]`, `[27, "minutes=24", "minutes=50"]`, `["minutes=0", "minutes=0"]`} {
+		c := required()
+		if err := json.Unmarshal([]byte(`{"max_cost": `+text+`}`), &c); err == nil || !strings.Contains(err.Error(), "a second limit in ") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 // TestSettingTexts: texts are read as their flags read them, and refused with what is wanted. --split may name the column
 // of --split_column, as in earlier versions.
 func TestSettingTexts(t *testing.T) {

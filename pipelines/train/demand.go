@@ -23,7 +23,7 @@ func (p *promotion) keepDemand(ctx context.Context) error {
 		if p.wish.Demands() {
 			return usage.Errorf("a threshold on the probability of %q: %s", d.Class, why)
 		}
-		p.Reporter.Note("the tree has no threshold as the run's: " + why)
+		p.Reporter.Warn(fmt.Sprintf("the tree has no threshold on the probability of %q, as the run's has: %s", d.Class, why))
 		return nil
 	}
 	switch {
@@ -48,7 +48,8 @@ func (p *promotion) keepDemand(ctx context.Context) error {
 		points = append(points, i)
 	}
 	if len(list) == 0 {
-		return refused("the leaves of the tree have models")
+		return refused("the leaves of the tree have models, and its validation rows are scored only in training: train again with the demand and " +
+			"with a limit that chooses this tree")
 	}
 	groups, err := p.validationGroups(ctx)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/importance"
+	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -175,7 +176,7 @@ func (p *promotion) choose(ctx context.Context) (err error) {
 	default:
 		s.Merit = s.Criterion(len(p.grown.Label.Classes))
 	}
-	if err := s.Limits.CheckUnits(dataset.FurtherUnits(p.features)); err != nil {
+	if err := p.config.CheckUnits(dataset.FurtherUnits(p.features), p.config.CostUnit, settings.FlagName); err != nil {
 		return usage.Errorf("%v", err)
 	}
 	if err := p.priceListed(); err != nil {

@@ -699,6 +699,26 @@ func TestPromoteByDemandOfGroups(t *testing.T) {
 		!strings.Contains(err.Error(), "leave out --without_rows") {
 		t.Errorf("without rows: %v", err)
 	}
+	warned := dropsThreshold(t, c.Output, 0)
+	if len(warned) != 1 || !strings.Contains(warned[0], `no threshold on the probability of "high"`) || !strings.Contains(warned[0], "leave out --without_rows") {
+		t.Errorf("a named tree without rows: warnings %q", warned)
+	}
+}
+
+// dropsThreshold returns the warnings of a dry promotion without rows to a tree by its number, which has no threshold.
+func dropsThreshold(t *testing.T, run string, number int) []string {
+	t.Helper()
+	p := config.DefaultPromote()
+	p.Run = run
+	p.Number = number
+	p.WithoutRows = true
+	p.DryRun = true
+	reporter := new(silent)
+	got, err := train.Promote(context.Background(), p, reporter)
+	if err != nil || got.Decision != nil {
+		t.Fatalf("%+v (%v)", got, err)
+	}
+	return reporter.warnings
 }
 
 // TestDemandOfModels: a threshold on the probabilities of leaf models keeps a demand on the validation rows, and changes
@@ -726,6 +746,14 @@ func TestDemandOfModels(t *testing.T) {
 	point := slices.IndexFunc(then, func(p metric.OperatingPoint) bool { return p.Threshold == d.Threshold })
 	if point < 0 || then[point].Sensitivity.Value != *now.Recall || *now.Recall < .8 {
 		t.Errorf("threshold %v has a sensitivity of %v: want that of the operating point, above .8", d.Threshold, *now.Recall)
+	}
+	number, err := runfolder.PointNumber(after.Frontier.Points[len(after.Frontier.Points)-1].Tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	warned := dropsThreshold(t, c.Output, number)
+	if len(warned) != 1 || !strings.Contains(warned[0], `no threshold on the probability of "high"`) || !strings.Contains(warned[0], "train again") {
+		t.Errorf("a named tree with models: warnings %q", warned)
 	}
 	c.MinSpecificity = settings.LeastShare{Class: "high", Share: .8}
 	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "keeps a sensitivity or a specificity alone") {
