@@ -150,8 +150,8 @@ func resolved(n *yaml.Node) *yaml.Node {
 }
 
 // apply sets the flags named by the keys, except flags on the command line. Each flag parses its
-// value, so the file accepts the same values as the command line. Of a flag that amends its value, the command line sets
-// what it names, and the file sets the rest.
+// value, so the file accepts the same values as the command line. If a flag amends its value, the command line
+// takes precedence in what it names.
 func (c *configFile) apply(flags *pflag.FlagSet) error {
 	if err := c.known(flags); err != nil {
 		return err
