@@ -1,5 +1,5 @@
 // Package protocol has what a driver and the workers that an engine starts in other processes agree on: the lease of a job,
-// the hook of workers, and the trial of a program. Programs call package worker.
+// the hook of workers, and the trial of a program. It is not meant for other programs, which call package worker.
 package protocol
 
 import (
