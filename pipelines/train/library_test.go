@@ -382,7 +382,8 @@ func TestLibraryFieldsNamed(t *testing.T) {
 	for _, s := range c.Settings() {
 		delete(fields, cmp.Or(other[s.Name], settings.FieldName(s.Name)))
 	}
-	for _, name := range []string{"ValueCosts", "Groups", "BalanceClasses"} { // --costs and --class_weights have them
+	// Fields that --costs, --class_weights, --max_cost and --max_expected_cost set in addition to their own.
+	for _, name := range []string{"ValueCosts", "Groups", "Further", "BalanceClasses", "MaxFurther", "MaxExpectedFurther"} {
 		delete(fields, name)
 	}
 	for name, own := range fields {
