@@ -1,6 +1,7 @@
 package transforms
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -43,9 +44,10 @@ type summing struct {
 
 	Spec []byte
 
-	held map[int64][][]byte // values of emitSums by key
-	size int                // bytes of held
-	next int                // size at which held is merged
+	held  map[int64][][]byte // values of emitSums by key
+	size  int                // bytes of held
+	limit int                // size from which a bundle merges held; 0: summaryBytes
+	next  int                // size at which held is merged next
 }
 
 // StartBundle forgets the shards of a bundle that has failed.
@@ -53,7 +55,8 @@ func (f *summing) StartBundle(emit func(int64, []byte)) {
 	f.background.StartBundle(emit)
 	f.held = make(map[int64][][]byte)
 	f.size = 0
-	f.next = summaryBytes
+	f.limit = cmp.Or(f.limit, summaryBytes)
+	f.next = f.limit
 }
 
 // add summarises the rows of a shard.
@@ -98,14 +101,14 @@ func (f *summing) merge() error {
 		f.held[key] = [][]byte{merged[i]}
 		f.size += len(merged[i])
 	}
-	f.next = max(summaryBytes, 2*f.size)
+	f.next = max(f.limit, 2*f.size)
 	return elements.Carry(parallel.First(faults))
 }
 
 // FinishBundle emits the summaries by column.
 func (f *summing) FinishBundle(emit func(int64, []byte)) error {
 	err := f.finish(0, f.hold)
-	if err == nil && f.size >= summaryBytes {
+	if err == nil && f.size >= f.limit {
 		err = f.merge()
 	}
 	if err != nil {

@@ -43,8 +43,8 @@ func TestSumming(t *testing.T) {
 		list[shard] = tally.AppendBinary(nil)
 	}
 	// columns returns the number of values that a bundle emits, and the values of all bundles merged by key.
-	columns := func(merges bool) (emitted int, merged map[int64][]byte) {
-		f := &summing{Spec: elements.MustJSON(spec)}
+	columns := func(limit int) (emitted int, merged map[int64][]byte) {
+		f := &summing{Spec: elements.MustJSON(spec), limit: limit}
 		values := make(map[int64][][]byte)
 		emit := func(key int64, b []byte) {
 			emitted++
@@ -52,18 +52,7 @@ func TestSumming(t *testing.T) {
 		}
 		f.StartBundle(emit)
 		for _, tally := range list {
-			if merges {
-				f.next = 1
-			}
 			if err := f.add(tally, nil); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if merges { // what is still running
-			if err := f.finish(0, f.hold); err != nil {
-				t.Fatal(err)
-			}
-			if err := f.merge(); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -78,8 +67,8 @@ func TestSumming(t *testing.T) {
 		}
 		return emitted, merged
 	}
-	each, want := columns(false)
-	once, got := columns(true)
+	each, want := columns(0)
+	once, got := columns(1)
 	if len(want) != 4 || each != shards*len(want) || once != len(want) {
 		t.Errorf("%d keys: %d values of %d shards, %d merged ones", len(want), each, shards, once)
 	}

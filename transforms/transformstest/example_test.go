@@ -69,16 +69,23 @@ func Example() {
 	// fewer: nodes[0].class_weights[0] is 44, want 68
 }
 
-// TestRows: a pipeline gives each row of a tree the class that the row has, and a tree of many such rows the same.
-func TestRows(t *testing.T) {
+// model returns the tree of the visits.
+func model(t *testing.T) *tree.Tree {
+	t.Helper()
 	encoded, err := grown("direct", visits(), config())
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := tree.Decode(encoded)
+	made, err := tree.Decode(encoded)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return made
+}
+
+// TestRows: a pipeline gives each row of a tree the class that the row has, and a tree of many such rows the same.
+func TestRows(t *testing.T) {
+	model := model(t)
 	rows := transformstest.Rows[Visit](t, model, 0, 1)
 	many := transformstest.Rows[Visit](t, model, 3*len(rows), 2)
 	if len(rows) < 3*len(model.Nodes) || len(many) != 3*len(rows) {
@@ -114,16 +121,8 @@ func TestRows(t *testing.T) {
 
 // TestMaps: rows that are maps.
 func TestMaps(t *testing.T) {
-	encoded, err := grown("direct", visits(), config())
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := tree.Decode(encoded)
-	if err != nil {
-		t.Fatal(err)
-	}
 	seen := make(map[any]int)
-	for _, r := range transformstest.Rows[map[string]any](t, model, 0, 1) {
+	for _, r := range transformstest.Rows[map[string]any](t, model(t), 0, 1) {
 		seen[r["class"]]++
 	}
 	if seen["ill"] == 0 || seen["well"] == 0 || len(seen) != 2 {
