@@ -60,7 +60,7 @@ func billedFurther(d *growtest.Data, m *tree.Tree, unit string, freely bool) (me
 }
 
 // TestFurtherCosts: what rows pay in further currencies, by a walk of each object, is what the tree, its metrics, its
-// prunings and its document say, and no path passes a limit. A limit closes features: without it trees cost more.
+// prunings and its document say, and no path passes a limit. Trees without a limit cost more, as the limit closes features.
 func TestFurtherCosts(t *testing.T) {
 	closed := 0
 	for seed := range uint64(120) {

@@ -176,7 +176,7 @@ type FlatOrder struct {
 
 	Items    int     `bigquery:"items"`
 	Total    float64 `bigquery:"total"`
-	Dearest  string  `bigquery:"dearest"` // category of the most expensive item
+	MainItem string  `bigquery:"main_item"` // category of the most expensive item
 	Returned string  `bigquery:"returned"`
 }
 
@@ -188,7 +188,7 @@ func flatten(o Order) FlatOrder {
 		flat.Total += item.Price
 		if item.Price > most {
 			most = item.Price
-			flat.Dearest = item.Category
+			flat.MainItem = item.Category
 		}
 	}
 	return flat
@@ -233,7 +233,7 @@ func ExampleTry() {
 	// Output:
 	// transforms.Train: rows of type transforms_test.Order: the field of column "customer" cannot be read: its type is transforms_test.Customer, want a number, a string, a bool, a time.Time, or a pointer to one; make columns of its values, or leave it out
 	// rows of type transforms_test.Order: the field of column "items" cannot be read: its type is []transforms_test.Item, want a number, a string, a bool, a time.Time, or a pointer to one; make columns of its values, or leave it out
-	// the tree tests dearest
+	// the tree tests main_item
 }
 
 // A tree for every three minutes of rows.

@@ -9,7 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/mtime"
 )
 
-// TestTry: errors of construction are returned, those of this package and those of Beam; faults of a program are not.
+// TestTry: Try returns errors of construction, of this package and of Beam alike; it passes on faults of a program.
 func TestTry(t *testing.T) {
 	_, s := beam.NewPipelineWithRoot()
 	none := beam.Create(s, 1.0)

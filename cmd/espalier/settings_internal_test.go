@@ -243,7 +243,7 @@ func TestConfigFile(t *testing.T) {
 	}
 }
 
-// TestConfigLimits: the command line changes the limits in the currencies that it names, and the file has the others.
+// TestConfigLimits: the command line changes the limits in the currencies that it names; the limits in other currencies come from the file.
 func TestConfigLimits(t *testing.T) {
 	for flag, want := range map[string]string{
 		"minutes=30": "20 map[minutes:30]", "10": "10 map[minutes:45]", "0,minutes=30": "0 map[minutes:30]", "visits=2": "20 map[minutes:45 visits:2]",

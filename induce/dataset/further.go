@@ -48,7 +48,7 @@ func (a Amounts) Max(b Amounts) Amounts {
 	return a
 }
 
-// AmountsOf returns amounts by currency in the order of units, of which there are at most MostFurther.
+// AmountsOf returns amounts by currency in the order of units. There may be at most MostFurther units.
 func AmountsOf(amounts map[string]float64, units []string) (a Amounts) {
 	for i, unit := range units {
 		a[i] = amounts[unit]
@@ -91,7 +91,7 @@ type FurtherCost struct {
 // FurtherCosts are costs in further currencies, in the order of their names. Unused elements are zero, and come last.
 type FurtherCosts [MostFurther]FurtherCost
 
-// NewFurtherCosts returns the costs in currencies of which there are at most MostFurther.
+// NewFurtherCosts returns the costs in the currencies units. There may be at most MostFurther units.
 func NewFurtherCosts(units []string, expected, most Amounts) (c FurtherCosts) {
 	for i, unit := range units {
 		c[i] = FurtherCost{Unit: unit, ExpectedCost: expected[i], MaxCost: most[i]}
@@ -108,7 +108,7 @@ func (c *FurtherCosts) List() []FurtherCost {
 	return c[:n]
 }
 
-// Of returns the cost in a currency; zero without one.
+// Of returns the cost in a currency; zero if the currency is not in the list.
 func (c *FurtherCosts) Of(unit string) FurtherCost {
 	for _, one := range c.List() {
 		if one.Unit == unit {

@@ -77,7 +77,7 @@ func (f *Folder) exchange(ctx context.Context) (done bool, err error) {
 // their names yet. If it ends early, Settle goes on.
 //
 // If the earlier run has files of the same names, and one of rows, then the rows are replaced in a single step, the manifest
-// comes last, and _SUCCESS stays. Otherwise the order is that of replace.
+// comes last, and _SUCCESS stays. Otherwise files are replaced in the same order as in replace.
 func (f *Folder) replaceStaged(ctx context.Context, files []File, rows, left []string) error {
 	names := written(files, rows)
 	inPlace := f.Finished() && !f.old && len(rows) == 1 && len(f.listed) == len(names)-2 // without manifest and _SUCCESS

@@ -669,8 +669,8 @@ func TestPromoteByDemand(t *testing.T) {
 	}
 }
 
-// TestPromoteByDemandOfGroups: rows of a group depend on each other, so a demand reads them again. The tree is that of a
-// training with the demand.
+// TestPromoteByDemandOfGroups: rows of a group depend on each other, so a demand reads the rows again. The tree is the
+// same as the tree of a training with the demand.
 func TestPromoteByDemandOfGroups(t *testing.T) {
 	rows := newRows(3000)
 	for i := range rows.id {
