@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
 // letters returns a CSV file of 300 rows with two classes.
@@ -240,6 +243,35 @@ func TestImportKilled(t *testing.T) {
 	}
 	if err := run(func(_ *exec.Cmd, in io.WriteCloser) { _ = in.Close() }); err != nil || len(left()) > 0 {
 		t.Errorf("%v, left %v", err, left())
+	}
+}
+
+// TestImportLocked: an import into a folder in which another one is at work waits for another attempt, and changes nothing.
+func TestImportLocked(t *testing.T) {
+	folder := t.TempDir()
+	rows := filepath.Join(folder, "rows.csv")
+	output := filepath.Join(folder, "out")
+	if err := os.WriteFile(rows, []byte(letters()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"import", rows, "--output", output, "--overwrite"}
+	espalier(t, args...).wants(t, 0)
+	before, err := os.ReadFile(filepath.Join(output, "_manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, _, _, err := runfolder.Acquire(t.Context(), objectstore.New(), output, func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	espalier(t, args...).wants(t, 5, "another run", "is at work there")
+	if now, err := os.ReadFile(filepath.Join(output, "_manifest.json")); err != nil || !bytes.Equal(now, before) {
+		t.Errorf("the import of before has changed (%v)", err)
+	}
+	lock.Release(t.Context())
+	espalier(t, args...).wants(t, 0)
+	if _, err := os.Stat(filepath.Join(output, runfolder.LockName)); !os.IsNotExist(err) {
+		t.Errorf("a finished import leaves its lock (%v)", err)
 	}
 }
 
