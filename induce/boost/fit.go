@@ -28,12 +28,18 @@ const (
 
 	// decimals is the inverse of the unit of a leaf's values.
 	decimals = 1000
+
+	// ChanceGain is the gain that a split must exceed to lower the log loss of new rows. A split adds a parameter, which by
+	// chance alone lowers twice the log loss of the rows that it is fitted to by 1, and raises that of new rows by 1
+	// (Akaike: A new look at the statistical model identification, 1974).
+	ChanceGain = 2
 )
 
 // Options configure fitting.
 type Options struct {
 	Trees   int         // greatest number of regression trees; 0: Trees
 	Rate    float64     // share of a Newton step that a regression tree takes; 0: 0.3
+	Gain    float64     // gain that a split must exceed, in twice the log loss of a row, in nats
 	Scale   float64     // units in the average weight of a row; 0: 1
 	Stop    func() bool // if it returns true, no further tree is fitted, and the result must not be used; nil: never
 	Workers int         // goroutines of an ensemble; 0: one per processor
@@ -109,6 +115,8 @@ type fitter struct {
 	gains  []float64 // see Options.Gains
 	p      []float64 // probabilities by class, or e^-|score| by row if there is a single score
 	rate   float64   // share of a Newton step
+
+	leastGain float64 // gain that a split must exceed, in units
 }
 
 func newFitter(
@@ -142,6 +150,7 @@ func newFitter(
 		}
 	}
 	f.units = newUnits(f.weights)
+	f.leastGain = opts.Gain / f.units.gain
 	return f
 }
 

@@ -65,6 +65,44 @@ func logLoss(o *dataset.Objects, scores []float64) float64 {
 	return loss / float64(o.Len())
 }
 
+// TestChanceGain: on rows whose classes depend on one of two features a little, a booster whose splits gain more than
+// chance has a lower log loss on other rows than a booster with any splits, and fewer splits. A gain that no split has
+// leaves no trees.
+func TestChanceGain(t *testing.T) {
+	features := []dataset.Feature{numeric("weak", 64), numeric("noise", 64)}
+	r := rand.New(rand.NewPCG(3, 4))
+	draw := func(n int) *dataset.Objects {
+		o := dataset.NewObjects(dataset.NewLayout(features), 2, false, 0)
+		for range n {
+			codes := []int{r.IntN(64), r.IntN(64)}
+			class := uint16(0)
+			if r.IntN(128) < 32+codes[0] {
+				class = 1
+			}
+			o.Append(codes, []dataset.ClassWeight{{Class: class, Weight: 1}}, 1)
+		}
+		return o
+	}
+	training := draw(3000)
+	other := draw(20_000)
+	fit := func(gain float64) (splits int, loss float64) {
+		b := boost.Fit(training, features, []int{0, 1}, all(training), make([]float64, training.Len()), boost.Options{Gain: gain})
+		for _, tree := range b.Trees {
+			splits += len(tree)
+		}
+		return splits, logLoss(other, scoresOf(b, other, features, make([]float64, other.Len())))
+	}
+	splits, loss := fit(0)
+	fewer, less := fit(boost.ChanceGain)
+	if fewer >= splits || less >= loss {
+		t.Errorf("log loss %.4f with %d splits, %.4f with %d splits that gain more than chance: want less with fewer",
+			loss, splits, less, fewer)
+	}
+	if none, _ := fit(1e6); none > 0 {
+		t.Errorf("%d splits gain more than all rows have to gain", none)
+	}
+}
+
 // TestLikeLightGBM: the first tree gives the scores of LightGBM 4.7.0 with the same settings: at most
 // 32 leaves, learning rate 0.3, lambda_l2 1, no least Hessian, and scores to begin with. Both are
 // rounded to 0.001. After 10 trees the log loss is no higher. (Later trees differ: here the numbers

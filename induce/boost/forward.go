@@ -73,6 +73,17 @@ func (f *Forward) With(further ...int) *Forward {
 // Loss returns the log loss of all objects, in nats times weight.
 func (f *Forward) Loss() float64 {
 	sum := 0.0
+	f.Each(func(p []float64, weights []dataset.ClassWeight) {
+		for _, w := range weights {
+			sum -= float64(float64(w.Weight) * portable.Log(p[w.Class]))
+		}
+	})
+	return sum
+}
+
+// Each visits each object with its rating, a probability for each class, and with its weights. The probabilities are valid
+// until visit returns.
+func (f *Forward) Each(visit func(probabilities []float64, weights []dataset.ClassWeight)) {
 	p := make([]float64, f.halves[0].objects.Classes)
 	width := portable.Scores(len(p))
 	for i := range f.halves {
@@ -80,10 +91,7 @@ func (f *Forward) Loss() float64 {
 		for k := range h.objects.Len() {
 			copy(p, h.rated[k*width:(k+1)*width])
 			portable.FillProbabilities(p, p[:width])
-			for _, w := range h.objects.Raw(k) {
-				sum -= float64(float64(w.Weight) * portable.Log(p[w.Class]))
-			}
+			visit(p, h.objects.Raw(k))
 		}
 	}
-	return sum
 }

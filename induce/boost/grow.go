@@ -253,11 +253,17 @@ func (f *fitter) totalOf(l *leaf) []sum {
 	return total
 }
 
-// search sets the best split of a leaf: the split with the most gain; ties: the first.
+// search sets the best split of a leaf: the split with the most gain above the least one; ties: the first.
 func (f *fitter) search(l *leaf) {
 	if l.to-l.from < 2*least {
 		return
 	}
+	l.best.gain = f.leastGain
+	defer func() {
+		if l.best.gain == f.leastGain {
+			l.best.gain = 0
+		}
+	}()
 	t := &trial{leaf: l, base: f.merit(l.total, nil), side: make([]sum, f.width)}
 	for _, use := range f.drawn {
 		own := &f.features[f.use[use]]

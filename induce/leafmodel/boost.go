@@ -26,7 +26,8 @@ const (
 // A booster belongs to an inner node whose test asks for a feature for the first time on the path.
 // It is fitted to the objects of the node, and uses this feature and the features asked for above.
 // A leaf has the booster of the nearest such node above. But if all leaves below a node ask for the same features, they
-// share the booster of the highest such node, which uses all of these features. A node with few objects has no booster.
+// share the booster of the highest such node, which uses all of these features. Hardly anything but this booster tells
+// rows apart, so its splits must gain more than chance. A node with few objects has no booster.
 func Boost(
 	objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, models [][]*Model, o Options,
 ) [][]*Model {
@@ -84,6 +85,7 @@ type site struct {
 	asked  []int   // features that the path and the node ask for, ascending
 	ids    []int32 // objects of the node
 	leaves []int   // leaves below that share the booster
+	least  float64 // gain that a split of the booster must exceed, see boost.Options.Gain
 }
 
 // begin sets the models from which leaves without models start: the shares of the classes, shrunk
@@ -172,7 +174,7 @@ func (b *boosting) visit(m member, ids []int32, asked []int, s *site) (common []
 	if common == nil || len(common) == len(asked) || len(ids) < leastBoosted {
 		return common
 	}
-	shared := &site{node: m.Node, asked: common, ids: ids}
+	shared := &site{node: m.Node, asked: common, ids: ids, least: boost.ChanceGain}
 	if above != nil {
 		shared.leaves = slices.Clone(above.leaves[others:])
 		above.leaves = above.leaves[:others]
@@ -217,7 +219,7 @@ func (b *boosting) fit(s *site) *boost.Evaluator {
 	for _, id := range ids {
 		scores = append(scores, b.scores[int(id)*b.width:][:b.width]...)
 	}
-	options := boost.Options{Scale: b.options.Scale, Stop: b.options.Stop}
+	options := boost.Options{Gain: s.least, Scale: b.options.Scale, Stop: b.options.Stop}
 	return boost.Fit(b.objects, b.features, s.asked, ids, scores, options).Evaluator(b.features, b.width)
 }
 

@@ -10,9 +10,11 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -71,16 +73,17 @@ func (c *Chooser) growConfined(ctx context.Context, members []grid.Member, o inm
 }
 
 // selectFeatures selects features by forward selection, within limits on their cost and number: each time the feature
-// that lowers the log loss the most for its price (where the cost has no limit, all prices above 0 count as 1), together
-// with the features before it, until none lowers it by more than a parameter without an effect may (Schwarz: Estimating
-// the dimension of a model, 1978). If stop returns true, it returns early, and the result must not be used.
+// that gains the most for its price (where the cost has no limit, all prices above 0 count as 1), together with the
+// features before it. The gain is in the area under the ROC curve if trees compete by it, otherwise in the log loss. A
+// feature must lower the log loss by more than a parameter without an effect may (Schwarz: Estimating the dimension of a
+// model, 1978). If stop returns true, it returns early, and the result must not be used.
 func (c *Chooser) selectFeatures(
 	objects *dataset.Objects, limits *induce.Params, stop func() bool, s *parallel.Steps,
 ) (selected []int) {
 	sample := leafmodel.Sorted(objects, selectingObjects)
 	chance := float64(c.Training.Scale * 0.5 * portable.Log(float64(sample.Len())))
 	now := boost.NewForward(sample, c.Features, boost.Options{
-		Trees: selectingTrees, Scale: c.Training.Scale, Stop: stop,
+		Trees: selectingTrees, Gain: boost.ChanceGain, Scale: c.Training.Scale, Stop: stop,
 	})
 	competing := make([]int, len(c.Columns))
 	for f := range competing {
@@ -91,19 +94,19 @@ func (c *Chooser) selectFeatures(
 		competing = slices.DeleteFunc(competing, func(f int) bool {
 			return slices.Contains(selected, f) || !limits.Allow(c.due(f, selected), &spent)
 		})
-		losses := make([]float64, len(c.Columns))
+		steps := make([]judgedStep, len(c.Columns))
 		s.Total.Add(int64(len(competing)))
 		parallel.Each(len(competing), runtime.GOMAXPROCS(0), func(i int) {
 			if !stop() {
-				losses[competing[i]] = now.With(competing[i]).Loss()
+				steps[competing[i]] = c.judgeStep(now.With(competing[i]))
 			}
 			s.Done.Add(1)
 		})
 		if len(selected) == 0 && len(competing) > mostSelectable {
-			slices.SortStableFunc(competing, func(f, g int) int { return cmp.Compare(losses[f], losses[g]) })
+			slices.SortStableFunc(competing, func(f, g int) int { return cmp.Compare(steps[f].loss, steps[g].loss) })
 			competing = competing[:mostSelectable]
 		}
-		before := now.With().Loss() // as many trees
+		before := c.judgeStep(now.With()) // as many trees
 		best := -1
 		most := 0.0
 		for _, f := range competing {
@@ -116,7 +119,11 @@ func (c *Chooser) selectFeatures(
 			default:
 				price = nearlyFree
 			}
-			if gain := before - losses[f] - chance; gain > float64(most*price) {
+			gain := before.loss - steps[f].loss - chance
+			if gain > 0 && c.Settings.Criterion(c.Classes) == frontier.AUC {
+				gain = steps[f].area - before.area
+			}
+			if gain > float64(most*price) {
 				best = f
 				most = gain / price
 			}
@@ -128,6 +135,28 @@ func (c *Chooser) selectFeatures(
 		selected = append(selected, best)
 		now = now.With(best)
 	}
+}
+
+// judgedStep has the figures of a step of the forward selection.
+type judgedStep struct {
+	loss float64 // log loss, in nats times weight
+	area float64 // mean area under the ROC curve
+}
+
+func (c *Chooser) judgeStep(step *boost.Forward) judgedStep {
+	var leaves []metric.Leaf
+	step.Each(func(probabilities []float64, weights []dataset.ClassWeight) {
+		leaf := metric.Leaf{Probabilities: slices.Clone(probabilities), Weights: make([]int64, c.Classes)}
+		for _, w := range weights {
+			leaf.Weights[w.Class] = w.Weight
+		}
+		leaves = append(leaves, leaf)
+	})
+	judged := judgedStep{loss: step.Loss()}
+	if area := metric.MeanArea(leaves); area != nil { // a single class has none
+		judged.area = *area
+	}
+	return judged
 }
 
 // due returns what a test of a feature costs after tests of the selected features.

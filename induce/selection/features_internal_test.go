@@ -47,7 +47,7 @@ func TestSelectFeatures(t *testing.T) {
 				}
 				features = append(features, feature)
 			}
-			c := &Chooser{Features: features, Columns: split.Columns(features), Classes: 2, Training: Training{Scale: 1}}
+			c := &Chooser{Features: features, Columns: split.Columns(features), Classes: 2, Settings: new(Settings), Training: Training{Scale: 1}}
 			for f := range c.Columns {
 				c.Columns[f].FreeRepeats = true
 			}
