@@ -25,7 +25,7 @@ const (
 	maxLock    = 1 << 16
 
 	beatEvery   = 10 * time.Second // between two signs of life
-	longestBeat = 60               // greatest number of seconds between two signs of life that another version may write
+	longestBeat = 60               // greatest number of seconds between two signs of life that a lock may state
 
 	silence = 3 // signs of life that a dead run has missed; a run that could not write this many ends
 )
@@ -123,9 +123,10 @@ func (l *Lock) read(ctx context.Context) (*Lock, error) {
 		return nil, err
 	}
 	there := &Lock{generation: stat.Generation}
-	if err := json.Unmarshal(b, there); err != nil || there.Format != lockFormat || there.Run == "" {
-		return nil, usage.Errorf("--output %s: %s there is not Espalier's, and is not overwritten: choose another folder; "+
-			"if a crash of the machine has left it, remove it", l.folder, LockName)
+	if err := json.Unmarshal(b, there); err != nil || there.Format != lockFormat || there.Run == "" ||
+		there.Every <= 0 || there.Every > longestBeat {
+		return nil, usage.Errorf("--output %s: %s there is damaged or not Espalier's, and is not overwritten: choose another "+
+			"folder; if a crash of the machine has left it, remove it", l.folder, LockName)
 	}
 	return there, nil
 }
@@ -144,7 +145,7 @@ func (l *Lock) await(ctx context.Context, warn func(text string)) (*Lock, error)
 		}
 		return there, nil
 	}
-	patience := time.Duration(silence * min(max(there.Every, 1), longestBeat) * float64(time.Second))
+	patience := time.Duration(silence * max(there.Every, 1) * float64(time.Second))
 	if age := time.Since(there.Beat); age >= 0 && age < patience {
 		return nil, l.taken(there)
 	}

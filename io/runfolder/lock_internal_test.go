@@ -127,6 +127,30 @@ func TestLockElsewhere(t *testing.T) {
 	})
 }
 
+// TestDamagedLock: a lock that states no time between signs of life that a run would keep is refused at once, and stays.
+func TestDamagedLock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, s := t.Context(), objectstore.New()
+		there := newLock(s, t.TempDir())
+		there.Space, there.Beat = "elsewhere", time.Now().Add(-time.Hour)
+		for _, every := range []float64{-1, 0, longestBeat + 1, 1 << 31, 1e308} {
+			there.Every = every
+			there.put(t)
+			begun := time.Now()
+			_, _, _, err := Acquire(ctx, s, there.folder, func(text string) { t.Errorf("every %v: warning %q", every, text) })
+			if usage.NatureOf(err) != usage.Usage || !strings.Contains(err.Error(), "_LOCK there is damaged") || !strings.Contains(err.Error(), "remove it") {
+				t.Errorf("every %v: error %v", every, err)
+			}
+			if took := time.Since(begun); took > 0 {
+				t.Errorf("every %v: refused after %v", every, took)
+			}
+			if _, err := os.Stat(filepath.Join(there.folder, LockName)); err != nil {
+				t.Errorf("every %v: %v", every, err)
+			}
+		}
+	})
+}
+
 // TestLockLost: a run whose folder another one has taken ends.
 func TestLockLost(t *testing.T) {
 	s := objectstore.New()
