@@ -22,8 +22,16 @@ func (e *RunnerError) Error() string {
 	return fmt.Sprintf("the job %q failed on the runner %q: %v", e.Job, e.Runner, cause(e.Err))
 }
 
-// Nature implements usage.Natured: workers and their hosts come and go.
-func (e *RunnerError) Nature() usage.Nature { return usage.TryAgain }
+// Nature implements usage.Natured: workers and their hosts come and go, but a panic comes again.
+func (e *RunnerError) Nature() usage.Nature {
+	if e.Panicked() {
+		return usage.Internal
+	}
+	return usage.TryAgain
+}
+
+// Panicked reports whether the work of the job has panicked.
+func (e *RunnerError) Panicked() bool { return strings.HasPrefix(cause(e.Err), "panic: ") }
 
 // Unwrap returns the error of the runner.
 func (e *RunnerError) Unwrap() error { return e.Err }

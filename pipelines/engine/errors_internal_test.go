@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // TestCause: errors of engines, as seen on Flink 1.19 under Beam 2.62, are cut to a sentence.
@@ -23,9 +25,17 @@ func TestCause(t *testing.T) {
 		{harness + "panic: index out of range\nFull error:\ngoroutine 7 [running]:\n...", "panic: index out of range"},
 		{"java.io.IOException: Insufficient number of network buffers", "java.io.IOException: Insufficient number of network buffers"},
 	} {
-		got := (&RunnerError{Job: "level 1", Runner: "flink", Err: errors.New(c.text)}).Error()
+		failed := &RunnerError{Job: "level 1", Runner: "flink", Err: errors.New(c.text)}
+		got := failed.Error()
 		if want := `the job "level 1" failed on the runner "flink": ` + c.want; !strings.HasPrefix(got, want) || strings.Contains(got, "\n") {
 			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		nature := usage.TryAgain
+		if strings.HasPrefix(c.want, "panic: ") {
+			nature = usage.Internal
+		}
+		if got := usage.NatureOf(failed); got != nature {
+			t.Errorf("%s: nature %d, want %d", c.want, got, nature)
 		}
 	}
 }
