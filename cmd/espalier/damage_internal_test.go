@@ -227,6 +227,9 @@ func (d *damage) verbs() map[string][]string {
 	return verbs
 }
 
+// forged is the name of a state.json whose digest matches a mutation.
+const forged = "forged"
+
 // targets lists the documents.
 func (d *damage) targets() []target {
 	tree := []string{
@@ -252,6 +255,7 @@ func (d *damage) targets() []target {
 	}
 	return append(list,
 		target{"state", "unfinished", "checkpoints/state.json", []string{"resume", "restart"}, true},
+		target{forged, "unfinished", "checkpoints/state.json", []string{"resume"}, true},
 		target{"block", "unfinished", "checkpoints/*/*", []string{"resume"}, true},
 		target{"latest", "models", "LATEST.json", []string{"latest_show", "latest_predict", "retrain", "history"}, true},
 		target{"attempt", "models", "history/*.json", []string{"retrain", "history"}, true},
@@ -322,7 +326,9 @@ func (d *damage) mutated(to *target, verb string, args []string, cases int) {
 		}
 		bad := good
 		if i > 0 { // the first one shows that the verb works
-			bad = m.mutate(good)
+			if bad = m.mutate(good); to.name == forged {
+				bad = m.forge(good)
+			}
 		}
 		name := "r" + strings.TrimPrefix(file, d.path(to.run))
 		if err := os.WriteFile(name, bad, 0o666); err != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -148,6 +149,25 @@ func (m *mutator) mutate(good []byte) []byte {
 		}
 	}
 	return append(append(parsed.append(nil), '\n'), body...)
+}
+
+// forge returns a mutation of the work that a state.json has, with the digest to it.
+func (m *mutator) forge(good []byte) []byte {
+	state := parseValue(good)
+	work := []string{"row_stats", "spec", "features", "classes", "objects", "growth"}
+	key := slices.Index(state.keys, work[m.IntN(len(work))])
+	inside := &value{kind: '[', items: []*value{state.items[key]}} // the whole of it is a place, too
+	state.items[key] = &value{kind: 'v', text: "null"}
+	if inside = m.mutateValue(inside); len(inside.items) > 0 {
+		state.items[key] = inside.items[0]
+	}
+	digest := slices.Index(state.keys, "digest")
+	state.keys = slices.Delete(state.keys, digest, digest+1)
+	state.items = slices.Delete(state.items, digest, digest+1)
+	sum := sha256.Sum256(state.append(nil))
+	state.keys = slices.Insert(state.keys, digest, "digest")
+	state.items = slices.Insert(state.items, digest, &value{kind: 'v', text: strconv.Quote(hex.EncodeToString(sum[:]))})
+	return state.append(nil)
 }
 
 // mutateValue changes one to three places of a document.

@@ -1,5 +1,7 @@
 package dataset
 
+import "errors"
+
 // ObjectCounts counts the objects of a part, or of one shard of it.
 type ObjectCounts struct {
 	Part         Part       `json:"part"`
@@ -39,6 +41,29 @@ func (s *ObjectCounts) Count(o *Objects) {
 		}
 	}
 }
+
+// Check returns an error unless the counts may be of at most most objects of the classes. Counts of no objects may have
+// no lists.
+func (s *ObjectCounts) Check(classes int, most int64) error {
+	left := most
+	for _, n := range s.ClassObjects {
+		if n < 0 || n > left {
+			return errObjectCounts
+		}
+		left -= n
+	}
+	for _, list := range [][]int64{s.ClassObjects, s.ClassWeight, s.RawWeight, s.Relabelled} {
+		if len(list) != classes && (len(list) > 0 || s.Objects > 0) {
+			return errObjectCounts
+		}
+	}
+	if s.Objects != most-left {
+		return errObjectCounts
+	}
+	return nil
+}
+
+var errObjectCounts = errors.New("numbers of objects that are not those of its blocks")
 
 // SetRare sets the features' numbers of rows whose value is missing or in the tail.
 func (s *ObjectCounts) SetRare(features []Feature) {

@@ -227,29 +227,55 @@ func (c *checkpoint) locate(s *objectstore.Store, folder string) error {
 	return nil
 }
 
-// checkBlocks fails if a block is missing.
-func (c *checkpoint) checkBlocks(ctx context.Context, s *objectstore.Store) error {
+// blockBytes returns the size of the blocks of each part. It fails if a block is missing.
+func (c *checkpoint) blockBytes(ctx context.Context, s *objectstore.Store) (bytes [dataset.Parts]int64, err error) {
 	var blocks []string
+	var parts []int
 	for part := range c.Objects {
 		blocks = append(blocks, c.Objects[part].Blocks...)
+		parts = append(parts, slices.Repeat([]int{part}, len(c.Objects[part].Blocks))...)
 	}
-	return parallel.AtOnce(len(blocks), func(i int) error {
-		_, err := s.Stat(ctx, blocks[i])
+	sizes := make([]int64, len(blocks))
+	err = parallel.AtOnce(len(blocks), func(i int) error {
+		b, err := s.Stat(ctx, blocks[i])
+		sizes[i] = b.Size
 		return err
 	})
+	for i, size := range sizes {
+		bytes[parts[i]] += size
+	}
+	return bytes, err
+}
+
+// check fails if the checkpoint has more objects than its blocks have bytes: memory is allocated for objects before their
+// blocks are read.
+func (c *checkpoint) check(bytes [dataset.Parts]int64) error {
+	for part := range c.Objects {
+		if err := c.Objects[part].Check(len(c.Classes), bytes[part]); err != nil {
+			return err
+		}
+	}
+	return c.Growth.Check(c.Objects[dataset.Train].Objects)
 }
 
 // readsFile calls a function that works on the contents of a file of an earlier run. It returns a panic of
-// the function as an error in the file: the counts and codes of a changed file may not fit together.
-func readsFile(url string, f func() error) error {
+// the function, or of a job that it has run, as an error in the file: the counts and codes of a changed file may not fit
+// together. The hint says what to do.
+func readsFile(url, hint string, f func() error) error {
 	err := parallel.Guard(f)
 	var panicked *parallel.PanicError
-	if !errors.As(err, &panicked) {
+	var failed *engine.RunnerError
+	var what any
+	switch {
+	case errors.As(err, &failed) && failed.Panicked():
+		what = failed
+	case errors.As(err, &panicked):
+		what = panicked.Value
+	default:
 		return err
 	}
 	return &dataset.DataError{
-		File: url, Problem: fmt.Sprintf("the file is damaged, or does not belong to the run (%v)", panicked.Value),
-		Hint: "train again",
+		File: url, Problem: fmt.Sprintf("the file is damaged, or does not belong to the run (%v)", what), Hint: hint,
 	}
 }
 

@@ -125,6 +125,57 @@ func sealed(state string) string {
 
 var digestName = regexp.MustCompile(`,"digest":"[^"]*"`)
 
+// TestForged: a checkpoint with numbers that its blocks do not have, and the digest to them, is refused; it neither makes a
+// job panic nor takes memory for them.
+func TestForged(t *testing.T) {
+	c := resumable(t)
+	if _, err := trainUntil(t, c, 3); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	c.Resume = true
+	state := filepath.Join(c.Output, "checkpoints", "state.json")
+	b, err := os.ReadFile(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for from, cases := range map[string]map[string]string{
+		`("objects":)\[126,183,85\](,"weight":\[612,1128,370\])`: { // of the open root
+			"${1}[61,0,0]$2":                  "state.json: the file is damaged, or does not belong to the run (the job ",
+			"${1}[126,183,1099511627776]$2":   "is damaged: an open node that the trees do not have, or with other objects",
+			`${1}[126,183,85],"presence":7$2`: "no checkpoint of this version",
+		},
+		`"objects":394(,.*,"class_objects":\[126,183,)85\]`: { // of the training rows
+			`"objects":1099511627776${1}1099511627467]`: "is damaged: numbers of objects that are not those of its blocks",
+			`"objects":395${1}85]`:                      "is damaged: numbers of objects that are not those of its blocks",
+			`"objects":394${1}85,0]`:                    "is damaged: numbers of objects that are not those of its blocks",
+		},
+	} {
+		name := regexp.MustCompile(from)
+		for to, want := range cases {
+			forged := sealed(name.ReplaceAllString(string(b), to))
+			if forged == string(b) {
+				t.Fatalf("%s: nothing was changed", from)
+			}
+			if err := os.WriteFile(state, []byte(forged), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			_, err := train.Train(t.Context(), c, new(silent))
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--overwrite") {
+				t.Errorf("%s: error %v, want %s", to, err, want)
+			}
+			if nature := usage.NatureOf(err); nature != usage.Data && nature != usage.Usage {
+				t.Errorf("%s: nature %d", to, nature)
+			}
+		}
+	}
+	if err := os.WriteFile(state, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := train.Train(t.Context(), c, new(silent)); err != nil {
+		t.Errorf("the checkpoint itself: %v", err)
+	}
+}
+
 // blocksName matches the name of the folder of blocks in state.json.
 var blocksName = regexp.MustCompile(`"blocks":"[^"]*"`)
 

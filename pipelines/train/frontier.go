@@ -72,7 +72,7 @@ func Promote(ctx context.Context, c config.Promote, reporter engine.Reporter) (r
 			return err
 		}
 		c.Run = run
-		return readsFile(objectstore.Join(run, runfolder.GrownName), func() error {
+		return readsFile(objectstore.Join(run, runfolder.GrownName), "train again", func() error {
 			p, err := newPromotion(ctx, &c, s, f)
 			if err != nil {
 				return err

@@ -100,18 +100,24 @@ func (j *journal) restore(ctx context.Context, c *checkpoint) (*saved, error) {
 	if err := j.files.Store.RemoveAll(ctx, earlier); err != nil {
 		return nil, usage.Errorf("--output: %v", err)
 	}
-	if err := c.checkBlocks(ctx, j.files.Store); err != nil {
+	bytes, err := c.blockBytes(ctx, j.files.Store)
+	if err != nil {
 		return nil, usage.Errorf("--output: a part of the checkpoint in %s is missing: %v; start again with --overwrite",
 			config.Output, err)
 	}
+	damaged := func(err error) error {
+		return usage.Errorf("--output: the checkpoint in %s is damaged: %v; start again with --overwrite", config.Output, err)
+	}
+	if err := c.check(bytes); err != nil {
+		return nil, damaged(err)
+	}
 	j.plan.reread(c.Others...)
 	f := &fitted{spec: *c.Spec, constant: c.Constant, stats: c.RowStats}
-	var err error
 	if f.label, err = j.plan.describeLabel(c.Classes); err != nil {
 		return nil, err
 	}
 	if f.features, err = dataset.DecodeFeatures(c.Features); err != nil {
-		return nil, usage.Errorf("--output: the checkpoint in %s is damaged: %v; start again with --overwrite", config.Output, err)
+		return nil, damaged(err)
 	}
 	return &saved{&objects{f, &c.Objects, j.files}, c.Growth}, nil
 }

@@ -117,7 +117,7 @@ func (o *opened) train(
 		if saved == nil {
 			err = train()
 		} else {
-			err = readsFile(checkpointURL(c.Output, checkpointFile), train)
+			err = readsFile(checkpointURL(c.Output, checkpointFile), "start again with --overwrite, without --resume", train)
 		}
 	}
 	if err != nil {

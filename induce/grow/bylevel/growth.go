@@ -133,7 +133,7 @@ func DecodeTree(b []byte, classes int) ([]tree.Node, error) {
 	return tree.ReadNodes(&r, r.Length(1), classes, math.MaxInt32)
 }
 
-var errGrowth = errors.New("an open node that the trees do not have")
+var errGrowth = errors.New("an open node that the trees do not have, or with other objects")
 
 // UnmarshalJSON decodes what MarshalJSON has encoded. It fails if an open node is not a node of its
 // tree.
@@ -165,7 +165,8 @@ func (g *Growth) reopen(open []openJSON) ([]*Open, error) {
 	var opened []*Open
 	for i := range open {
 		j := &open[i]
-		if len(j.Trees) == 0 || len(j.Objects) != g.Classes || len(j.Weight) != g.Classes || slices.Min(j.Objects) < 0 {
+		if len(j.Trees) == 0 || len(j.Objects) != g.Classes || len(j.Weight) != g.Classes || slices.Min(j.Objects) < 0 ||
+			j.Presence < 0 || j.Presence > len(j.Path) {
 			return nil, errGrowth
 		}
 		place := induce.Place{Depth: len(j.Path) - j.Presence, Path: induce.NewPath(j.Path)}
@@ -183,6 +184,19 @@ func (g *Growth) reopen(open []openJSON) ([]*Open, error) {
 		opened = append(opened, o)
 	}
 	return opened, nil
+}
+
+// Check returns an error if an open node has more than objects objects.
+func (g *Growth) Check(objects int64) error {
+	for _, o := range slices.Concat(g.Large, g.Small) {
+		left := objects
+		for _, n := range o.Objects {
+			if left -= n; n < 0 || left < 0 {
+				return errGrowth
+			}
+		}
+	}
+	return nil
 }
 
 // Close makes the large nodes leaves, because time has run out. The returned pass counts
