@@ -602,6 +602,22 @@ func TestDecodeMemory(t *testing.T) {
 	}
 }
 
+// TestCertificateBounds: a certificate has at most 100 assumptions, of any length.
+func TestCertificateBounds(t *testing.T) {
+	valid := string(smallTree().Encode())
+	with := func(assumptions string) string {
+		return strings.Replace(valid, `"nodes": [`, `"certificate": {"method": "kraft", "assumptions": `+assumptions+`}, "nodes": [`, 1)
+	}
+	list := func(n int, of string) string { return "[" + strings.TrimSuffix(strings.Repeat(of+",", n), ",") + "]" }
+	long := list(100, `{"name": "`+strings.Repeat("x", 1000)+`"}`)
+	for text, want := range map[string]int{list(0, ""): 0, "null": 0, list(100, "null"): 100, long: 100, list(101, "{}"): -1, "{}": -1, "[1]": -1} {
+		tr, err := tree.Decode([]byte(with(text)))
+		if (err == nil) != (want >= 0) || err == nil && len(tr.Certificate.Assumptions) != want {
+			t.Errorf("%.40s: error %v, want %d assumptions", text, err, want)
+		}
+	}
+}
+
 // multiwayChain returns a chain of multiway tests on one feature, each with two
 // branches.
 func multiwayChain(tests, values int) *tree.Tree {

@@ -393,17 +393,32 @@ func (d *decoder) nextNode() error {
 	return nil
 }
 
-// certificate reads the certificate, and bounds its length.
+// mostAssumptions bounds the assumptions of a certificate; proofs have fewer than ten.
+const mostAssumptions = 100
+
+// fileCertificate is a certificate whose assumptions are not parsed yet.
+type fileCertificate struct {
+	Certificate
+
+	Assumptions json.RawMessage `json:"assumptions"`
+}
+
+// certificate reads the certificate, and bounds its assumptions.
 func (d *decoder) certificate() error {
-	var raw json.RawMessage
-	if err := d.file.value(&raw); err != nil {
+	var f *fileCertificate
+	if err := d.file.value(&f); err != nil || f == nil {
 		return err
 	}
-	if len(raw) > readAtOnce {
-		return fmt.Errorf("certificate of %d bytes: want at most %d", len(raw), readAtOnce)
+	c := &f.Certificate
+	d.Certificate = c
+	if len(f.Assumptions) == 0 || string(f.Assumptions) == "null" {
+		return nil
 	}
-	if err := json.Unmarshal(raw, &d.Certificate); err != nil {
-		return notTree(err)
-	}
-	return nil
+	return each(f.Assumptions, func(a *Assumption) error {
+		if len(c.Assumptions) == mostAssumptions {
+			return fmt.Errorf("certificate.assumptions: want at most %d", mostAssumptions)
+		}
+		c.Assumptions = append(c.Assumptions, *a)
+		return nil
+	})
 }

@@ -436,7 +436,7 @@ type Certificate struct {
 	// Guarantee is the greatest multiple of the optimum that the tree may cost: ratio, or LogFactor if it is less and
 	// all needed assumptions hold; absent for a tree that is not complete.
 	Guarantee   float64      `json:"guarantee,omitempty" jsonschema:"minimum=0"`
-	Assumptions []Assumption `json:"assumptions"`
+	Assumptions []Assumption `json:"assumptions" jsonschema:"maxItems=100"`
 }
 
 // Assumption is a condition of the paper's theorem on the data, the costs or the tree.

@@ -290,6 +290,7 @@ _MAX_CODES = 1 << 16  # codes of a feature, and classes
 _MAX_SPLITS = 31  # of a tree of a booster
 _MAX_MEAN_DEPTH = 2000
 _MOST_FURTHER = 3  # currencies beside the first one
+_MOST_ASSUMPTIONS = 100  # of a certificate
 _SUM_TOLERANCE = 1e-6  # of the probabilities of a node
 _PRIOR_TOLERANCE = 1e-9
 
@@ -364,7 +365,7 @@ _CERTIFICATE = _Object(
         "pruned": _BOOL,
         "method": _TEXT,
         "sampled": _BOOL,
-        "assumptions": _List(_Object({"name": _TEXT, "holds": _BOOL, "detail": _TEXT, "needed": _BOOL})),
+        "assumptions": _List(_Object({"name": _TEXT, "holds": _BOOL, "detail": _TEXT, "needed": _BOOL}), raw=True),
     },
     optional=True,
 )
@@ -490,6 +491,8 @@ def _checked(document: dict[str, Any]) -> Content:
         place = "" if isinstance(form, _List) and isinstance(value, list) else name
         form.check([value], {type(value)}, place)
     _check_units([cost["unit"] for cost in document["complexity"].get("further_costs") or ()], "complexity")
+    if len((document["certificate"] or {}).get("assumptions") or ()) > _MOST_ASSUMPTIONS:
+        raise ValueError(f"certificate.assumptions: want at most {_MOST_ASSUMPTIONS}")
     _check_version(document)
     _check_label(document["label"])
     features = _check_features(document["features"], document["algorithm"])

@@ -240,6 +240,7 @@ def same_predictions(name: str, folder: pathlib.Path) -> None:
         ("boosted", ("boosters", 0, 0, 0, "yes"), 0.5, "booster 0: tree 0: split 0: yes: 0.5: want a later split"),
         ("boosted", ("boosters", 0, 0, 0, "yes"), 0, "booster 0: tree 0: split 0: yes: 0: want a later split"),
         ("boosted", ("version",), 2, "boosters in a file of version 2: want version 3"),
+        ("iris", ("certificate",), {"assumptions": [{}] * 101}, "certificate.assumptions: want at most 100"),
         ("decided", ("label", "decision", "positive"), "x", 'label: decision: positive "x": want one of the classes'),
         ("grouped", ("features", 0, "group_cost"), 6, "feature 'b': group_cost 5.0: want 6.0"),
         ("grouped", ("nodes", 3, "test", "billed"), 1.5, "node 3: the test of 'a' is billed at 1.5: want 1.0"),
