@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -138,34 +139,39 @@ func TestForged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for from, cases := range map[string]map[string]string{
-		`("objects":)\[126,183,85\](,"weight":\[612,1128,370\])`: { // of the open root
-			"${1}[61,0,0]$2":                  "state.json: the file is damaged, or does not belong to the run (the job ",
-			"${1}[126,183,1099511627776]$2":   "is damaged: an open node that the trees do not have, or with other objects",
-			`${1}[126,183,85],"presence":7$2`: "no checkpoint of this version",
-		},
-		`"objects":394(,.*,"class_objects":\[126,183,)85\]`: { // of the training rows
-			`"objects":1099511627776${1}1099511627467]`: "is damaged: numbers of objects that are not those of its blocks",
-			`"objects":395${1}85]`:                      "is damaged: numbers of objects that are not those of its blocks",
-			`"objects":394${1}85,0]`:                    "is damaged: numbers of objects that are not those of its blocks",
-		},
+	const most = 1 << 40
+	open := regexp.MustCompile(`"objects":\[(\d+),(\d+),(\d+)\],"weight":`)                                           // at the root
+	rows := regexp.MustCompile(`"objects":(\d+)(,"heaviest":\d+,"weight":\d+,"class_objects":)\[(\d+),(\d+),(\d+)\]`) // of training
+	n := make([]int, 3)                                                                                               // training objects by class
+	for k, text := range open.FindStringSubmatch(string(b))[1:] {
+		if n[k], err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const damaged = "is damaged: numbers of objects that are not those of its blocks"
+	all := n[0] + n[1] + n[2]
+	for _, forged := range []struct {
+		in       *regexp.Regexp
+		to, want string
+	}{
+		{open, `"objects":[61,0,0],"weight":`, "state.json: the file is damaged, or does not belong to the run (the job "},
+		{open, fmt.Sprintf(`"objects":[%d,%d,%d],"weight":`, n[0], n[1], most), "is damaged: an open node that the trees do not have, or with"},
+		{open, fmt.Sprintf(`"objects":[%d,%d,%d],"presence":7,"weight":`, n[0], n[1], n[2]), "no checkpoint of this version"},
+		{rows, fmt.Sprintf(`"objects":%d$2[%d,%d,%d]`, most+n[0]+n[1], n[0], n[1], most), damaged},
+		{rows, fmt.Sprintf(`"objects":%d$2[%d,%d,%d]`, all+1, n[0], n[1], n[2]), damaged},
+		{rows, fmt.Sprintf(`"objects":%d$2[%d,%d,%d,0]`, all, n[0], n[1], n[2]), damaged},
 	} {
-		name := regexp.MustCompile(from)
-		for to, want := range cases {
-			forged := sealed(name.ReplaceAllString(string(b), to))
-			if forged == string(b) {
-				t.Fatalf("%s: nothing was changed", from)
-			}
-			if err := os.WriteFile(state, []byte(forged), 0o666); err != nil {
-				t.Fatal(err)
-			}
-			_, err := train.Train(t.Context(), c, new(silent))
-			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--overwrite") {
-				t.Errorf("%s: error %v, want %s", to, err, want)
-			}
-			if nature := usage.NatureOf(err); nature != usage.Data && nature != usage.Usage {
-				t.Errorf("%s: nature %d", to, nature)
-			}
+		at := forged.in.FindStringSubmatchIndex(string(b))
+		changed := string(b[:at[0]]) + string(forged.in.Expand(nil, []byte(forged.to), b, at)) + string(b[at[1]:])
+		if err := os.WriteFile(state, []byte(sealed(changed)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := train.Train(t.Context(), c, new(silent))
+		if err == nil || !strings.Contains(err.Error(), forged.want) || !strings.Contains(err.Error(), "--overwrite") {
+			t.Errorf("%s: error %v, want %s", forged.to, err, forged.want)
+		}
+		if nature := usage.NatureOf(err); nature != usage.Data && nature != usage.Usage {
+			t.Errorf("%s: nature %d", forged.to, nature)
 		}
 	}
 	if err := os.WriteFile(state, b, 0o666); err != nil {
