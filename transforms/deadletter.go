@@ -16,7 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Option changes the behaviour of a transform: DeadLetters, and Reports for Train.
+// Option changes the behaviour of a transform: DeadLetters, and Reports for Train and WindowedTree.
 type Option interface{ set(*options) }
 
 // options are the options of a transform.
@@ -32,8 +32,8 @@ func newOptions(step string, list []Option) (*options, error) {
 	for _, option := range list {
 		option.set(o)
 	}
-	if o.reports != nil && step != trainStep {
-		return o, errors.New("the option Reports is for Train")
+	if o.reports != nil && step != trainStep && step != windowedStep {
+		return o, errors.New("the option Reports is for Train and WindowedTree")
 	}
 	if o.letters != nil && o.letters.Limit < 0 {
 		return o, fmt.Errorf("the limit of dead letters is %d: want a number of at least 0", o.letters.Limit)

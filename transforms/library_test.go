@@ -438,7 +438,7 @@ func scoreFaults(t *testing.T, encoded []byte) map[string]buildFault {
 			func(s beam.Scope) error {
 				return panicOf(func() { transforms.Score(s, oneVisit(s), transforms.Model{JSON: encoded}, transforms.Reports{}) })
 			},
-			[]string{"the option Reports is for Train"},
+			[]string{"the option Reports is for Train and WindowedTree"},
 		},
 		"a comparison with another file": {
 			func(s beam.Scope) error {

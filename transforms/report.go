@@ -15,9 +15,9 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Reports is the option of Train to report on the training, as Trained.Reports: the rows by part, the trees among which
-// the tree was chosen, and its metrics by part. Train then keeps the groups of the rows, and reads the tallies of the
-// shards once more.
+// Reports is the option of Train and WindowedTree to report on each training, as Trained.Reports: the rows by part, the
+// trees among which the tree was chosen, and its metrics by part. The tallies then have the groups of the rows, and are
+// read once more. WindowedTree reports on each pane, also on a pane that is refused.
 type Reports struct {
 	// Against is the tree.json of an earlier tree, with which the new tree is compared on the test rows; empty: the
 	// report has no comparison.
@@ -28,6 +28,14 @@ func (r Reports) set(o *options) { o.reports = &r }
 
 // Report describes a training.
 type Report struct {
+	// Start, End, Pane, Timing and Last describe the pane of WindowedTree, as in WindowTree; zero from Train.
+	Start, End int64
+	Pane       int64
+	Timing     string
+	Last       bool
+	// Refused is why the pane has no tree; nil if it has a tree. Fields that describe a tree are empty then.
+	Refused *RefusedWindow
+
 	Model   string               // digest of the tree.json, see ModelID
 	JSON    []byte               // tree.json
 	Rows    [dataset.Parts]int64 // rows for training, validation and test, with a label and a weight above 0
@@ -212,14 +220,35 @@ func (f *reportFn) ProcessElement(_ context.Context, _ int64, values func(*[]byt
 			return err
 		}
 	}
+	emit(*d.complete(m))
+	return nil
+}
+
+// complete adds the figures of the measured tree to the report.
+func (d *draft) complete(m *tallies.Measured) *Report {
 	r := &d.Report
 	r.Metrics = m.Metrics()
 	paired, flips := m.Paired()
 	if r.Compared = paired; flips != nil {
 		r.Flips = flips.Share
 	}
-	emit(*r)
-	return nil
+	return r
+}
+
+// reportTally reports on the tree of a single tally. notes are those of the choice.
+func (s *trainSpec) reportTally(p *tallies.Plan, g *tallies.Grown, notes []string, against, tally []byte) (*Report, error) {
+	d, err := s.newDraft(p, g, notes, against)
+	if err != nil {
+		return nil, err
+	}
+	m, err := d.open(elements.MustJSON(s))
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Add(tally); err != nil {
+		return nil, err
+	}
+	return d.complete(m), nil
 }
 
 // Beam's own coder of structs drops values that have no field.

@@ -24,7 +24,7 @@ import (
 type Trained struct {
 	Trees       beam.PCollection // from Train: PCollection<[]byte>; from WindowedTree: PCollection<WindowTree>
 	Refused     beam.PCollection // from WindowedTree: PCollection<RefusedWindow>, otherwise invalid
-	Reports     beam.PCollection // PCollection<Report> of a single report with the option Reports, otherwise invalid
+	Reports     beam.PCollection // PCollection<Report> with the option Reports, otherwise invalid: one report from Train, one for each pane
 	DeadLetters beam.PCollection // PCollection<DeadLetter> with the option DeadLetters, otherwise invalid
 }
 

@@ -84,7 +84,8 @@ type RefusedWindow struct {
 //
 // A window whose rows make no tree does not make the pipeline fail: its pane is in Refused, with the
 // reason, is counted as trees_refused, and Model.Latest keeps the tree before. Examples are more
-// classes than MaxClasses, or fewer rows than MinRows.
+// classes than MaxClasses, or fewer rows than MinRows. With the option Reports, each pane with rows that can be trained on
+// has a report, whether it is refused or not.
 //
 // The counts of a window are kept until it ends, in the state of the runner. If the pipeline is updated
 // to rows of other columns or to other settings of how rows are read, the counts from before are
@@ -97,15 +98,14 @@ type RefusedWindow struct {
 //
 // WindowedTree panics in the same cases as Train, and if the settings of the windows are invalid.
 func WindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig, opts ...Option) Trained {
-	const step = "transforms.WindowedTree"
-	o, err := newOptions(step, opts)
+	o, err := newOptions(windowedStep, opts)
 	spec, fault := newTrainSpec(rows, &c.TrainConfig, o)
-	err = errors.Join(err, fault, c.check())
+	err = errors.Join(err, fault, c.check(), o.checkReports())
 	if err != nil {
-		panic(fmt.Errorf("%s: %w", step, err))
+		panic(fmt.Errorf("%s: %w", windowedStep, err))
 	}
 	spec.Classes = slices.Sorted(slices.Values(c.Classes))
-	s = s.Scope(step)
+	s = s.Scope(windowedStep)
 	spec.LeaveOut = true
 	fn := &tallyFn{Spec: elements.MustJSON(spec), Shards: 1, Refusal: o.refusal(rows), Digest: spec.Digest()}
 	fn.Stretch, fn.Alone = stretch(c.Windows)
@@ -114,13 +114,18 @@ func WindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig, opts ...O
 	batches = beam.WindowInto(s, c.Windows, batches, c.windowing()...)
 	// CombinePerKey does not work here, because its results do not know their pane
 	// (exec.ExtractOutput).
-	grow := &windowTreeFn{Spec: fn.Spec, Digest: fn.Digest, MinRows: c.MinRows, MinClasses: c.MinClasses}
-	trees, refused := beam.ParDo2(s, grow, beam.GroupByKey(s, batches))
+	grow := &windowTreeFn{Spec: fn.Spec, Digest: fn.Digest, MinRows: c.MinRows, MinClasses: c.MinClasses, Reports: o.reports}
+	trees, refused, reports := beam.ParDo3(s, grow, beam.GroupByKey(s, batches))
+	if o.reports == nil {
+		reports = beam.PCollection{}
+	}
 	if o.letters != nil {
 		dead = beam.WindowInto(s, c.Windows, dead, c.windowing()...)
 	}
-	return Trained{Trees: trees, Refused: refused, DeadLetters: o.limit(s, dead)}
+	return Trained{Trees: trees, Refused: refused, Reports: reports, DeadLetters: o.limit(s, dead)}
 }
+
+const windowedStep = "transforms.WindowedTree"
 
 // check checks the settings of windows.
 func (c *WindowConfig) check() error {
@@ -184,6 +189,7 @@ type windowTreeFn struct {
 	Digest     []byte // opens the tallies of this pipeline
 	MinRows    int64
 	MinClasses int
+	Reports    *Reports // nil: there are no reports
 }
 
 var (
@@ -194,7 +200,7 @@ var (
 
 func (f *windowTreeFn) ProcessElement(
 	ctx context.Context, pane beam.PaneInfo, w beam.Window, _ int64,
-	values func(*[]byte) bool, emit func(WindowTree), refuse func(RefusedWindow),
+	values func(*[]byte) bool, emit func(WindowTree), refuse func(RefusedWindow), report func(Report),
 ) error {
 	list := f.own(ctx, elements.Collect(values))
 	if len(list) == 0 {
@@ -212,7 +218,7 @@ func (f *windowTreeFn) ProcessElement(
 	if interval, ok := w.(window.IntervalWindow); ok {
 		t.Start, t.End = int64(interval.Start), int64(interval.End)
 	}
-	g, err := spec.growTally(ctx, tally)
+	p, g, notes, err := spec.growTally(ctx, tally)
 	fault, ok := errors.AsType[*dataset.DataError](err)
 	switch {
 	case !ok && (err != nil || g == nil):
@@ -223,16 +229,39 @@ func (f *windowTreeFn) ProcessElement(
 	}
 	if fault != nil {
 		treesRefused.Inc(ctx, 1)
-		log.Warnf(ctx, "transforms.WindowedTree makes no tree of the window from %d to %d: %v", t.Start, t.End, fault)
-		refuse(RefusedWindow{
+		log.Warnf(ctx, "%s makes no tree of the window from %d to %d: %v", windowedStep, t.Start, t.End, fault)
+		r := RefusedWindow{
 			Start: t.Start, End: t.End, Pane: t.Pane, Timing: t.Timing, Last: t.Last, Rows: t.Rows, Column: fault.Column,
 			Reason: fault.Problem, Hint: fault.Hint,
-		})
+		}
+		refuse(r)
+		f.report(&t, &Report{Refused: &r}, report)
 		return nil
 	}
 	t.JSON = g.Tree.Encode()
 	emit(t)
+	if f.Reports == nil {
+		return nil
+	}
+	r, err := spec.reportTally(p, g, notes, f.Reports.Against, tally)
+	if err != nil {
+		return elements.Carry(err)
+	}
+	f.report(&t, r, report)
 	return nil
+}
+
+// report emits the report on a pane, if reports are wanted.
+func (f *windowTreeFn) report(t *WindowTree, r *Report, emit func(Report)) {
+	if f.Reports == nil {
+		return
+	}
+	r.Start = t.Start
+	r.End = t.End
+	r.Pane = t.Pane
+	r.Timing = t.Timing
+	r.Last = t.Last
+	emit(*r)
 }
 
 // own returns the tallies of this pipeline, without the digests that open them. It counts the rows of others.
@@ -249,7 +278,7 @@ func (f *windowTreeFn) own(ctx context.Context, list [][]byte) [][]byte {
 	}
 	if len(own) < len(list) {
 		rowsDropped.Inc(ctx, dropped)
-		log.Warnf(ctx, "transforms.WindowedTree drops %d rows that were counted before an update of the pipeline: their columns "+
+		log.Warnf(ctx, windowedStep+" drops %d rows that were counted before an update of the pipeline: their columns "+
 			"or settings were others", dropped)
 	}
 	return own
@@ -302,20 +331,24 @@ func timing(p typex.PaneInfo) string {
 	}
 }
 
-// growTally grows the tree of a window from its tally. It returns nil if the tally has no row that can be trained on.
-func (s *trainSpec) growTally(ctx context.Context, tally []byte) (*tallies.Grown, error) {
+// growTally grows the tree of a window from its tally, with the notes of the choice. g is nil if the tally has no row that
+// can be trained on.
+func (s *trainSpec) growTally(ctx context.Context, tally []byte) (p *tallies.Plan, g *tallies.Grown, notes []string, err error) {
 	p, sums, err := s.FitTally(tally)
 	if err != nil || p == nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	s.warn(ctx, "transforms.WindowedTree", sums)
+	s.warn(ctx, windowedStep, sums)
 	if len(p.LeftOut) > 0 {
 		featuresLeftOut.Inc(ctx, int64(len(p.LeftOut)))
-		log.Warnf(ctx, "transforms.WindowedTree leaves out features of a window: %s", strings.Join(p.LeftOut, "; "))
+		note := "left out features of the window: " + strings.Join(p.LeftOut, "; ")
+		log.Warnf(ctx, "%s %s", windowedStep, note)
+		notes = append(notes, note)
 	}
 	tables, err := s.Code(tally, p)
 	if t := tables[dataset.Train]; err != nil || t == nil || t.Len() == 0 {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	return s.grow(ctx, &tables, p, new([]string))
+	g, err = s.grow(ctx, &tables, p, &notes)
+	return p, g, notes, err
 }

@@ -1,6 +1,7 @@
 package transforms_test
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/teststream"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms"
 	"github.com/espalier-ml/espalier/transforms/transformstest"
@@ -266,4 +268,63 @@ type stampVisitFn struct{}
 
 func (*stampVisitFn) ProcessElement(v visit) (beam.EventTime, visit) {
 	return beam.EventTime(v.ID * 3000), v
+}
+
+// TestWindowReports: the report on a pane is that of Train for the same rows, and a refused pane has its refusal. Reports
+// does not change the trees.
+func TestWindowReports(t *testing.T) {
+	c := transforms.DefaultTrainConfig("Class", "id")
+	c.Features = visitConfig().Features
+	list := visits(600)
+	half := list[:240] // 12 minutes
+	earlier := library(t, "direct", list, visitConfig())
+	run := func(opts ...transforms.Option) (reports []transforms.Report, trees []transforms.WindowTree, refused []transforms.RefusedWindow) {
+		var r *transformstest.Collected[transforms.Report]
+		var w *transformstest.Collected[transforms.WindowTree]
+		var f *transformstest.Collected[transforms.RefusedWindow]
+		err := runPipeline(t, "prism", func(s beam.Scope) {
+			trained := transforms.WindowedTree(s, beam.ParDo(s, &stampVisitFn{}, beam.CreateList(s, list)), transforms.WindowConfig{
+				TrainConfig: c, Windows: window.NewFixedWindows(12 * time.Minute), MinRows: 100,
+			}, opts...)
+			if len(opts) > 0 {
+				r = transformstest.Collect[transforms.Report](s, trained.Reports)
+			}
+			w = transformstest.Collect[transforms.WindowTree](s, trained.Trees)
+			f = transformstest.Collect[transforms.RefusedWindow](s, trained.Refused)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		byStart := func(a, b transforms.WindowTree) int { return cmp.Compare(a.Start, b.Start) }
+		trees = slices.SortedFunc(slices.Values(w.All()), byStart)
+		reports = slices.SortedFunc(slices.Values(r.All()), func(a, b transforms.Report) int { return cmp.Compare(a.Start, b.Start) })
+		return reports, trees, f.All()
+	}
+	option := transforms.Reports{Against: earlier}
+	reports, trees, refused := run(option)
+	if _, without, _ := run(); !reflect.DeepEqual(without, trees) {
+		t.Error("the trees differ with Reports")
+	}
+	if len(reports) != 3 || len(trees) != 2 || len(refused) != 1 {
+		t.Fatalf("%d reports, %d trees, %d refused panes; want 3, 2, 1", len(reports), len(trees), len(refused))
+	}
+	if last := &reports[2]; !reflect.DeepEqual(last.Refused, &refused[0]) || last.JSON != nil || last.Start != refused[0].Start {
+		t.Errorf("the report on the refused pane is %+v, want %+v", last, refused[0])
+	}
+	for i, r := range reports[:2] {
+		if w := trees[i]; r.Start != w.Start || r.End != w.End || r.Pane != w.Pane || r.Timing != w.Timing || r.Last != w.Last {
+			t.Errorf("the report on the pane %+v, want %+v", r, w)
+		}
+	}
+	var alone *transformstest.Collected[transforms.Report]
+	if err := runPipeline(t, "prism", func(s beam.Scope) {
+		alone = transformstest.Collect[transforms.Report](s, transforms.Train(s, beam.CreateList(s, half), c, option).Reports)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	want, got := alone.All()[0], reports[0]
+	got.Start, got.End, got.Pane, got.Timing, got.Last = 0, 0, 0, "", false
+	if want.Metrics[dataset.Test] == nil || want.Compared == nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("the report on a window is\n%+v\nwant the report of Train\n%+v", got, want)
+	}
 }

@@ -45,9 +45,13 @@ func (s *Spec) Bind() error {
 // Digest identifies how rows are tallied, in 8 bytes: tallies of equal digests may be merged.
 func (s *Spec) Digest() []byte {
 	c := &s.Settings
-	form, err := json.Marshal([]any{
+	parts := []any{
 		s.Schema.Map, s.Spell, s.Schema.Columns, s.Columns, s.Classes, s.Part, c.Label, c.Weight, c.Split, c.SplitColumn, c.Group, s.groups(), c.Seed,
-	})
+	}
+	if s.buckets() && s.groups() == 0 { // because of Measures alone: other digests are as before there were any
+		parts = append(parts, "buckets")
+	}
+	form, err := json.Marshal(parts)
 	if err != nil {
 		panic(err) // only texts and numbers
 	}
