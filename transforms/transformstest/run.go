@@ -17,7 +17,9 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"sync"
+	"weak"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -59,7 +61,7 @@ func (c *Collected[T]) add(x T) {
 // Collect gathers the elements of a collection when the pipeline runs in this process.
 func Collect[T any](s beam.Scope, elements beam.PCollection) *Collected[T] {
 	c := new(Collected[T])
-	beam.ParDo0(s, &collectFn{open(func(x, _ any) error {
+	beam.ParDo0(s, &collectFn{open(c, func(c *Collected[T], x, _ any) error {
 		one, ok := x.(T)
 		if !ok {
 			return fmt.Errorf("transformstest: an element is of type %T, want %v", x, reflect.TypeFor[T]())
@@ -79,7 +81,7 @@ type Pair[K, V any] struct {
 // CollectPairs gathers the elements of a collection of keys with values, as Collect does.
 func CollectPairs[K, V any](s beam.Scope, pairs beam.PCollection) *Collected[Pair[K, V]] {
 	c := new(Collected[Pair[K, V]])
-	beam.ParDo0(s, &collectPairFn{open(func(x, y any) error {
+	beam.ParDo0(s, &collectPairFn{open(c, func(c *Collected[Pair[K, V]], x, y any) error {
 		k, isKey := x.(K)
 		v, isValue := y.(V)
 		if !isKey || !isValue {
@@ -92,32 +94,49 @@ func CollectPairs[K, V any](s beam.Scope, pairs beam.PCollection) *Collected[Pai
 	return c
 }
 
-// collectors has the functions that gather elements, by name: a runner makes the DoFns from their fields.
+// collectors has the functions that gather elements, by name: a runner makes the DoFns from their fields. A function is
+// there for as long as its Collected can be reached.
 var collectors sync.Map //nolint:gochecknoglobals // likewise
 
-// open registers a function, and returns its name.
-func open(collect func(x, y any) error) string {
+// process identifies this process.
+var process = rand.Text() //nolint:gochecknoglobals // a constant
+
+// collector identifies the function that gathers elements.
+type collector struct{ Process, Name string }
+
+// open registers the function that adds elements to c.
+func open[T any](c *Collected[T], add func(c *Collected[T], x, y any) error) collector {
 	name := rand.Text()
-	collectors.Store(name, collect)
-	return name
+	reached := weak.Make(c)
+	collectors.Store(name, func(x, y any) error {
+		if c := reached.Value(); c != nil {
+			return add(c, x, y)
+		}
+		return nil
+	})
+	runtime.AddCleanup(c, func(name string) { collectors.Delete(name) }, name)
+	return collector{process, name}
 }
 
-// collect hands an element to a function.
-func collect(name string, x, y any) error {
-	f, ok := collectors.Load(name)
-	if !ok {
+// collect hands an element to the function. It drops an element that nobody can read any more.
+func (c *collector) collect(x, y any) error {
+	if c.Process != process {
 		return errors.New("transformstest: the runner works in another process, from which nothing can be collected")
+	}
+	f, ok := collectors.Load(c.Name)
+	if !ok {
+		return nil
 	}
 	return f.(func(x, y any) error)(x, y) //nolint:errcheck // nothing else is stored
 }
 
-type collectFn struct{ Name string }
+type collectFn struct{ Into collector }
 
-func (f *collectFn) ProcessElement(x beam.T) error { return collect(f.Name, x, nil) }
+func (f *collectFn) ProcessElement(x beam.T) error { return f.Into.collect(x, nil) }
 
-type collectPairFn struct{ Name string }
+type collectPairFn struct{ Into collector }
 
-func (f *collectPairFn) ProcessElement(x beam.X, y beam.Y) error { return collect(f.Name, x, y) }
+func (f *collectPairFn) ProcessElement(x beam.X, y beam.Y) error { return f.Into.collect(x, y) }
 
 func init() {
 	beam.RegisterDoFn(reflect.TypeFor[collectFn]())
