@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -100,6 +101,7 @@ func main() {
 	train := flag.Bool("train", true, "train a tree, and write it to --tree")
 	score := flag.String("score", "trees", "what scores the rows: trees (of the same pipeline), json (of --tree) or none")
 	tree := flag.String("tree", "tree.json", "file of the tree")
+	shards := flag.Int("shards", 0, "shards of the training; 0: the default")
 	write := flag.String("write", "", "folder for the rows as Parquet files; nothing else is done")
 	profile := flag.String("profile", "", "file for a profile of the processor time")
 	flag.Parse()
@@ -108,7 +110,7 @@ func main() {
 	err := writeRows(context.Background(), *write, *rows)
 	if *write == "" {
 		var p *beam.Pipeline
-		if p, err = pipeline(*rows, *train, *score, *tree); err == nil {
+		if p, err = pipeline(*rows, *train, *score, *tree, *shards); err == nil {
 			err = run(context.Background(), p, *profile)
 		}
 	}
@@ -118,13 +120,14 @@ func main() {
 	}
 }
 
-func pipeline(n int64, train bool, score, tree string) (*beam.Pipeline, error) {
+func pipeline(n int64, train bool, score, tree string, shards int) (*beam.Pipeline, error) {
 	p, s := beam.NewPipelineWithRoot()
 	rows := beam.ParDo(s, &rowsFn{n}, beam.Reshuffle(s, beam.ParDo(s, &listFn{n}, beam.Impulse(s))))
 	var m transforms.Model
 	if train {
 		c := transforms.SingleTrainConfig("Class")
 		c.MaxDepth = 8
+		c.Shards = cmp.Or(shards, c.Shards)
 		m.Trees = transforms.Train(s, rows, c).Trees
 		beam.ParDo0(s, &saveFn{tree}, m.Trees)
 	}
