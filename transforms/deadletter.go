@@ -11,6 +11,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/mtime"
+	"google.golang.org/grpc/metadata"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -71,9 +72,7 @@ func (o *options) checkReports() error {
 }
 
 // refusal returns how unusable rows are handled.
-func (o *options) refusal(rows beam.PCollection) refusal {
-	return refusal{Fails: o.letters == nil, Step: o.step, Bounded: !unbounded(rows)}
-}
+func (o *options) refusal() refusal { return refusal{Fails: o.letters == nil, Step: o.step} }
 
 // DeadLetters is the option to return unusable rows as dead letters. Without it an unusable row
 // makes the pipeline fail. Train and WindowedTree of rows that are maps then need the type of each
@@ -108,22 +107,28 @@ type letter struct {
 
 // refusal describes how unusable rows are handled.
 type refusal struct {
-	Fails   bool   // whether the pipeline fails
-	Step    string // name in dead letters
-	Bounded bool   // whether the rows are bounded
+	Fails bool   // whether the pipeline fails
+	Step  string // name in dead letters
 }
 
 // began is when this process began, about.
 var began = mtime.Now() //nolint:gochecknoglobals // a constant
 
 // millis returns the time of a row, in milliseconds since 1970; 0 if it is unknown. The direct runner gives rows without
-// a time the time at which the pipeline runs, which bounded rows cannot have.
-func (r *refusal) millis(at beam.EventTime) int64 {
-	isClock := r.Bounded && began <= at && at <= mtime.Now()
+// a time the time at which the pipeline runs.
+func millis(ctx context.Context, at beam.EventTime) int64 {
+	isClock := !inWorker(ctx) && began <= at && at <= mtime.Now()
 	if isClock || at <= mtime.MinTimestamp || mtime.EndOfGlobalWindowTime <= at {
 		return 0
 	}
 	return int64(at)
+}
+
+// inWorker reports whether a DoFn runs in a worker, which Beam's SDK identifies in the context, and not in the direct
+// runner.
+func inWorker(ctx context.Context) bool {
+	fields, _ := metadata.FromOutgoingContext(ctx)
+	return len(fields.Get("worker_id")) > 0
 }
 
 var rowsRefused = beam.NewCounter(elements.CounterNamespace, "rows_refused")
@@ -135,7 +140,7 @@ func (r *refusal) of(ctx context.Context, l letter, fault error, refuse func(Dea
 		return elements.Carry(fault)
 	}
 	rowsRefused.Inc(ctx, 1)
-	d := DeadLetter{Row: inJSON(l.row), Reason: fault.Error(), Millis: r.millis(l.at), Step: r.Step}
+	d := DeadLetter{Row: inJSON(l.row), Reason: fault.Error(), Millis: millis(ctx, l.at), Step: r.Step}
 	if l.key != nil {
 		d.Key = inJSON(l.key)
 	}

@@ -1,11 +1,14 @@
 package transforms_test
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/mtime"
 
 	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/transformstest"
 	"github.com/espalier-ml/espalier/transforms/transformstest/conformance"
 )
 
@@ -27,6 +30,31 @@ func TestFeed(t *testing.T) {
 		}
 	}
 }
+
+// TestTimeOfLetters: a row that has the time at which the pipeline runs keeps it in its dead letter, on a runner whose rows
+// have no time of their own.
+func TestTimeOfLetters(t *testing.T) {
+	encoded := library(t, "direct", visits(120), visitConfig())
+	var dead *transformstest.Collected[transforms.DeadLetter]
+	err := runPipeline(t, "prism", func(s beam.Scope) {
+		rows := beam.ParDo(s, &stampNowFn{}, beam.Create(s, anyRow{"age": "old"}))
+		scored := transforms.Score(s, rows, transforms.Model{JSON: encoded, Strict: true}, transforms.DeadLetters{})
+		dead = transformstest.Collect[transforms.DeadLetter](s, scored.DeadLetters)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := dead.All(); len(got) != 1 || got[0].Millis == 0 {
+		t.Errorf("dead letters %+v, want one with a time", got)
+	}
+}
+
+// stampNowFn gives rows the time of the clock.
+type stampNowFn struct{}
+
+func (*stampNowFn) ProcessElement(row anyRow) (beam.EventTime, anyRow) { return mtime.Now(), row }
+
+func init() { beam.RegisterDoFn(reflect.TypeFor[stampNowFn]()) }
 
 // TestNoTree: rows of a window without a tree are dead letters, or make the pipeline fail.
 func TestNoTree(t *testing.T) {

@@ -54,7 +54,7 @@ func Evaluate(s beam.Scope, rows beam.PCollection, m Model, c EvaluateConfig, op
 	if err = errors.Join(err, refuseUnbounded(rows, "measure files of a day, or a bounded part of the stream")); err != nil {
 		panic(fmt.Errorf("%s: %w", step, err))
 	}
-	fn.Refusal = o.refusal(rows)
+	fn.Refusal = o.refusal()
 	s = s.Scope(step)
 	// countFn emits at the end of its bundle, which is only possible in the global window.
 	rows = beam.WindowInto(s, window.NewGlobalWindows(), rows)

@@ -158,7 +158,7 @@ func (m *Model) score(s beam.Scope, rows beam.PCollection, step string, opts []O
 	if err := m.validate(schema); err != nil {
 		return Scored{}, err
 	}
-	fn := scoring{Schema: elements.MustJSON(schema), Refusal: o.refusal(rows), Strict: m.Strict}
+	fn := scoring{Schema: elements.MustJSON(schema), Refusal: o.refusal(), Strict: m.Strict}
 	out, err := m.parDo(s, rows, fn, keyed)
 	if err != nil {
 		return Scored{}, err

@@ -59,7 +59,7 @@ func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) T
 	encoded := elements.MustJSON(spec)
 	// tallyFn emits at the end of its bundle, which is only possible in the global window.
 	rows = beam.WindowInto(s, window.NewGlobalWindows(), rows)
-	batches, dead := beam.ParDo2(s, &tallyFn{Spec: encoded, Shards: c.Shards, Refusal: o.refusal(rows)}, rows)
+	batches, dead := beam.ParDo2(s, &tallyFn{Spec: encoded, Shards: c.Shards, Refusal: o.refusal()}, rows)
 	batches = beam.WindowInto(s, window.NewGlobalWindows(), batches)
 	merged := beam.CombinePerKey(s, &mergeTalliesFn{}, batches)
 	var summaries beam.PCollection

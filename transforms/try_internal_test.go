@@ -1,12 +1,14 @@
 package transforms
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/mtime"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 )
 
 // TestTry: Try returns errors of construction, of this package and of Beam alike; it passes on faults of a program.
@@ -40,25 +42,26 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// TestTimeOfLetter: the clock of the direct runner is not the time of a bounded row; other times are kept.
+// TestTimeOfLetter: the clock of the direct runner is not the time of a row; other times are kept.
 func TestTimeOfLetter(t *testing.T) {
 	now := mtime.Now()
+	direct := t.Context()
+	worker := grpcx.WriteWorkerID(direct, "1")
 	for _, c := range []struct {
-		bounded bool
-		at      beam.EventTime
-		want    int64
+		ctx  context.Context
+		at   beam.EventTime
+		want int64
 	}{
-		{true, now, 0},
-		{false, now, int64(now)},
-		{true, 1_000, 1_000},
-		{true, now + 1_000_000, int64(now) + 1_000_000}, // a day before, and one to come
-		{true, mtime.MinTimestamp, 0},
-		{false, mtime.MinTimestamp, 0},
-		{false, mtime.MaxTimestamp, 0},
+		{direct, now, 0},
+		{worker, now, int64(now)},
+		{direct, 1_000, 1_000},
+		{direct, now + 1_000_000, int64(now) + 1_000_000}, // a day before, and one to come
+		{direct, mtime.MinTimestamp, 0},
+		{worker, mtime.MinTimestamp, 0},
+		{worker, mtime.MaxTimestamp, 0},
 	} {
-		r := refusal{Bounded: c.bounded}
-		if got := r.millis(c.at); got != c.want {
-			t.Errorf("bounded %v, the time %d: %d, want %d", c.bounded, c.at, got, c.want)
+		if got := millis(c.ctx, c.at); got != c.want {
+			t.Errorf("in a worker %v, the time %d: %d, want %d", inWorker(c.ctx), c.at, got, c.want)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func WindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig, opts ...O
 	spec.Classes = slices.Sorted(slices.Values(c.Classes))
 	s = s.Scope(windowedStep)
 	spec.LeaveOut = true
-	fn := &tallyFn{Spec: elements.MustJSON(spec), Shards: 1, Refusal: o.refusal(rows), Digest: spec.Digest()}
+	fn := &tallyFn{Spec: elements.MustJSON(spec), Shards: 1, Refusal: o.refusal(), Digest: spec.Digest()}
 	fn.Stretch, fn.Alone = stretch(c.Windows)
 	// tallyFn emits at the end of its bundle, which is only possible in the global window.
 	batches, dead := beam.ParDo2(s, fn, beam.WindowInto(s, window.NewGlobalWindows(), rows))
