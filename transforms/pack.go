@@ -3,6 +3,7 @@ package transforms
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"reflect"
 
 	"github.com/espalier-ml/espalier/transforms/elements"
@@ -22,6 +23,8 @@ type packing struct {
 	Types []beam.EncodedType // type of the rows, after the type of their keys if they have keys
 
 	coders []packCoder // by type
+	rows   []letter    // memory for decoded rows
+	next   []letter    // memory for the rows after them
 }
 
 // packCoder encodes and decodes the values of a type.
@@ -72,8 +75,8 @@ func (p *packing) append(b *bytes.Buffer, l *letter) error {
 	return nil
 }
 
-// next decodes a row.
-func (p *packing) next(r *wire.Reader, before beam.EventTime) (l letter, err error) {
+// decode decodes a row.
+func (p *packing) decode(r *wire.Reader, before beam.EventTime) (l letter, err error) {
 	l.at = before + beam.EventTime(r.Varint())
 	for i, value := range p.values(&l) {
 		if c := &p.coders[i]; c.plain.IsValid() {
@@ -97,8 +100,9 @@ func (p *packing) next(r *wire.Reader, before beam.EventTime) (l letter, err err
 type openPacks struct {
 	Window int64 // size in ms of the fixed windows whose starts are the stretches; 0: stretches have numbers
 
-	open map[int64]*openPack
-	held int // bytes of all packs
+	open  map[int64]*openPack
+	held  int       // bytes of all packs
+	spare *openPack // a pack that was emitted, whose memory the next one takes
 }
 
 // openPack is a pack that is not emitted yet.
@@ -125,7 +129,11 @@ func (o *openPacks) add(
 ) error {
 	p := o.open[stretch]
 	if p == nil {
-		p = &openPack{earliest: at}
+		if p = o.spare; p == nil {
+			p = new(openPack)
+		}
+		o.spare = nil
+		p.earliest = at
 		o.open[stretch] = p
 	}
 	p.earliest = min(p.earliest, at)
@@ -151,9 +159,12 @@ func (o *openPacks) emit(stretch int64, emit func(beam.EventTime, []byte)) {
 	if o.Window > 0 {
 		at = min(max(at, beam.EventTime(stretch)), beam.EventTime(stretch+o.Window-1))
 	}
-	emit(at, p.rows.Bytes())
+	emit(at, bytes.Clone(p.rows.Bytes())) // the buffer has up to twice the memory
 	o.held -= p.rows.Len()
 	delete(o.open, stretch)
+	p.rows.Reset()
+	p.last = 0
+	o.spare = p
 }
 
 // FinishBundle emits the open packs.
@@ -204,37 +215,56 @@ func (f *packFn) pack(s beam.Scope, rows beam.PCollection) (beam.PCollection, er
 	return packs[0], nil
 }
 
-// inWindowFn encodes rows in fixed windows, and emits them with the start of their window.
-type inWindowFn struct{ packing }
+// inWindowFn encodes rows in fixed windows after the start of their window, in startBytes.
+type inWindowFn struct {
+	packing
 
-func (f *inWindowFn) ProcessElement(w beam.Window, row beam.T, emit func(int64, []byte)) error {
+	block []byte // memory of rows, as memory for each row takes longer to get than a row to encode
+}
+
+const (
+	startBytes = 8
+	blockBytes = 64 << 10
+)
+
+func (f *inWindowFn) ProcessElement(w beam.Window, row beam.T, emit func([]byte)) error {
 	return f.encode(w, &letter{row: row}, emit)
 }
 
-func (f *inWindowFn) encode(w beam.Window, l *letter, emit func(int64, []byte)) error {
+func (f *inWindowFn) encode(w beam.Window, l *letter, emit func([]byte)) error {
 	interval, ok := w.(window.IntervalWindow)
 	if !ok {
 		return elements.ErrValue
 	}
-	var b bytes.Buffer
-	err := f.append(&b, l)
-	emit(int64(interval.Start), b.Bytes())
+	used := len(f.block)
+	b := bytes.NewBuffer(binary.LittleEndian.AppendUint64(f.block[used:], uint64(interval.Start)))
+	err := f.append(b, l)
+	row := b.Bytes()
+	if used+len(row) <= cap(f.block) {
+		f.block = f.block[:used+len(row)]
+	} else { // the buffer has memory of its own
+		f.block = make([]byte, 0, max(blockBytes, 2*len(row)))
+	}
+	emit(row[:len(row):len(row)])
 	return err
 }
 
 // inWindowKeyedFn is inWindowFn for rows with keys.
 type inWindowKeyedFn struct{ inWindowFn }
 
-func (f *inWindowKeyedFn) ProcessElement(w beam.Window, key beam.X, row beam.T, emit func(int64, []byte)) error {
+func (f *inWindowKeyedFn) ProcessElement(w beam.Window, key beam.X, row beam.T, emit func([]byte)) error {
 	return f.encode(w, &letter{row: row, key: key}, emit)
 }
 
 // packWindowsFn packs the rows of inWindowFn by window.
 type packWindowsFn struct{ openPacks }
 
-func (f *packWindowsFn) ProcessElement(at beam.EventTime, start int64, row []byte, emit func(beam.EventTime, []byte)) error {
-	return f.add(start, at, false, emit, func(b *bytes.Buffer) error {
-		b.Write(row)
+func (f *packWindowsFn) ProcessElement(at beam.EventTime, row []byte, emit func(beam.EventTime, []byte)) error {
+	if len(row) < startBytes {
+		return elements.ErrValue
+	}
+	return f.add(int64(binary.LittleEndian.Uint64(row)), at, false, emit, func(b *bytes.Buffer) error {
+		b.Write(row[startBytes:])
 		return nil
 	})
 }
@@ -242,9 +272,9 @@ func (f *packWindowsFn) ProcessElement(at beam.EventTime, start int64, row []byt
 // packWindows packs rows in fixed windows by window. The windows are assigned to the packs again, by times that are in
 // them, because FinishBundle can emit in the global window only.
 func (p *packing) packWindows(s beam.Scope, rows beam.PCollection) (beam.PCollection, error) {
-	var encoder any = &inWindowFn{*p}
+	var encoder any = &inWindowFn{packing: *p}
 	if len(p.Types) > 1 {
-		encoder = &inWindowKeyedFn{inWindowFn{*p}}
+		encoder = &inWindowKeyedFn{inWindowFn{packing: *p}}
 	}
 	encoded, err := beam.TryParDo(s, encoder, rows)
 	if err != nil {
@@ -341,9 +371,14 @@ func (p *packing) unpack(s beam.Scope, packs beam.PCollection) (beam.PCollection
 // each calls use for each row of a pack, in order. Further rows are decoded in the background meanwhile.
 func (p *packing) each(pack []byte, use func(l *letter) error) error {
 	r := wire.Reader{Rest: pack}
-	rows := make([]letter, 0, rowsTogether)
-	next := make([]letter, 0, rowsTogether)
-	rows, fault := p.some(&r, 0, rows)
+	next := p.next
+	rows, fault := p.some(&r, 0, p.rows[:0])
+	defer func() {
+		p.rows = rows
+		p.next = next
+		clear(rows[:cap(rows)])
+		clear(next[:cap(next)])
+	}()
 	for len(rows) > 0 {
 		var decoding parallel.Group
 		var following error
@@ -368,8 +403,8 @@ func (p *packing) each(pack []byte, use func(l *letter) error) error {
 
 // some decodes rows. Rows before an invalid row are returned with the error.
 func (p *packing) some(r *wire.Reader, before beam.EventTime, rows []letter) ([]letter, error) {
-	for len(rows) < cap(rows) && len(r.Rest) > 0 {
-		l, err := p.next(r, before)
+	for len(rows) < rowsTogether && len(r.Rest) > 0 {
+		l, err := p.decode(r, before)
 		if err != nil {
 			return rows, err
 		}

@@ -69,7 +69,7 @@ func testPack(t *testing.T, rows reflect.Type, alone bool) {
 		var l letter
 		var err error
 		for r := (wire.Reader{Rest: pack}); len(r.Rest) > 0; got = append(got, l) {
-			if l, err = f.next(&r, l.at); err != nil {
+			if l, err = f.decode(&r, l.at); err != nil {
 				t.Fatal(err)
 			}
 			if l.at < at {

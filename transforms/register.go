@@ -36,6 +36,7 @@ func init() {
 	register.Emitter3[beam.EventTime, beam.T, Prediction]()
 	register.Emitter2[beam.EventTime, DeadLetter]()
 	register.Emitter2[beam.EventTime, []byte]()
+	register.Emitter1[[]byte]()
 	register.Emitter1[DeadLetter]()
 	register.Iter1[[]byte]()
 	register.Emitter3[beam.EventTime, int64, []byte]()
@@ -61,7 +62,7 @@ func init() {
 	direct(func(f *tallyFn) reflectx.Func { return call5(f.ProcessElement) })
 	direct(func(f *packFn) reflectx.Func { return call3(f.ProcessElement) })
 	direct(func(f *inWindowFn) reflectx.Func { return call3(f.ProcessElement) })
-	direct(func(f *packWindowsFn) reflectx.Func { return call4(f.ProcessElement) })
+	direct(func(f *packWindowsFn) reflectx.Func { return call3(f.ProcessElement) })
 }
 
 // direct registers the function that calls the ProcessElement of a DoFn.
@@ -71,7 +72,7 @@ func direct[F any](process func(*F) reflectx.Func) {
 	})
 }
 
-// called3, called4 and called5 call functions without reflection: they are a reflectx.Func3x1, a Func4x1 and a Func5x1.
+// called3 and called5 call functions without reflection: they are a reflectx.Func3x1 and a Func5x1.
 type called3[A, B, C any] struct {
 	reflectx.Func
 
@@ -85,21 +86,6 @@ func call3[A, B, C any](f func(A, B, C) error) reflectx.Func {
 // Call3x1 calls the function.
 func (c called3[A, B, C]) Call3x1(x, y, z any) any {
 	return c.f(x.(A), y.(B), z.(C)) //nolint:errcheck // Beam has looked at the types
-}
-
-type called4[A, B, C, D any] struct {
-	reflectx.Func
-
-	f func(A, B, C, D) error
-}
-
-func call4[A, B, C, D any](f func(A, B, C, D) error) reflectx.Func {
-	return called4[A, B, C, D]{reflectx.MakeFunc(f), f}
-}
-
-// Call4x1 calls the function.
-func (c called4[A, B, C, D]) Call4x1(x, y, z, u any) any {
-	return c.f(x.(A), y.(B), z.(C), u.(D)) //nolint:errcheck // likewise
 }
 
 type called5[A, B, C, D, E any] struct {
