@@ -1,8 +1,10 @@
 // Command pipeline trains a tree on synthetic rows in a Beam pipeline, scores the rows by the tree, and
 // prints seconds and peak memory as JSON. With --write it writes the rows as Parquet files instead, for
-// espalier train and predict.
+// espalier train and predict. With --hours it grows a tree of each of so many hours, and scores the rows, whose
+// times are in these hours or an hour later, by the tree of their own hour or by the latest tree.
 //
 //	go run ./bench/pipeline --rows 1000000 --runner direct
+//	go run ./bench/pipeline --rows 1000000 --runner prism --hours 24 --score latest --stream
 package main
 
 import (
@@ -99,7 +101,9 @@ func init() {
 func main() {
 	rows := flag.Int64("rows", 100_000, "number of rows")
 	train := flag.Bool("train", true, "train a tree, and write it to --tree")
-	score := flag.String("score", "trees", "what scores the rows: trees (of the same pipeline), json (of --tree) or none")
+	score := flag.String("score", "trees", "what scores the rows: trees (of the same pipeline), latest, json (of --tree) or none")
+	hours := flag.Int64("hours", 0, "grow a tree of each of so many hours; 0: of all rows")
+	stream := flag.Bool("stream", false, "the rows of hours are unbounded")
 	tree := flag.String("tree", "tree.json", "file of the tree")
 	shards := flag.Int("shards", 0, "shards of the training; 0: the default")
 	write := flag.String("write", "", "folder for the rows as Parquet files; nothing else is done")
@@ -110,7 +114,12 @@ func main() {
 	err := writeRows(context.Background(), *write, *rows)
 	if *write == "" {
 		var p *beam.Pipeline
-		if p, err = pipeline(*rows, *train, *score, *tree, *shards); err == nil {
+		if *hours > 0 {
+			p = hourly(*rows, *hours, *score == "latest", *stream)
+		} else {
+			p, err = pipeline(*rows, *train, *score, *tree, *shards)
+		}
+		if err == nil {
 			err = run(context.Background(), p, *profile)
 		}
 	}
