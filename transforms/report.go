@@ -235,7 +235,7 @@ func (d *draft) complete(m *tallies.Measured) *Report {
 	return r
 }
 
-// reportTally reports on the tree of a single tally. notes are those of the choice.
+// reportTally reports on the tree of a single tally. notes are the notes of the choice.
 func (s *trainSpec) reportTally(p *tallies.Plan, g *tallies.Grown, notes []string, against, tally []byte) (*Report, error) {
 	d, err := s.newDraft(p, g, notes, against)
 	if err != nil {

@@ -76,18 +76,24 @@ func (p *program) written(t *testing.T, run *exec.Cmd, out *bytes.Buffer, patter
 			}
 		}
 	}
-	if err := os.RemoveAll(filepath.Join(p.dir, "runs")); err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{"runs", "trees"} {
+		if err := os.RemoveAll(filepath.Join(p.dir, folder)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return all
 }
 
-// TestFlinkPrograms: the programs of docs/go.md are the workers of their pipelines on Flink. They write there the
+// TestFlinkPrograms: the programs of docs/go.md, among them the nightly job that publishes its tree, are the workers of their pipelines on Flink. They write there the
 // bytes that they write here, and also if a worker is killed. A program whose main reads flags before it calls
 // worker.Main is told so before any job.
 func TestFlinkPrograms(t *testing.T) {
 	flink.require(t)
 	e := flink.start(t)
+	onFlink := func(p *program) []string {
+		return append(e.flags("PROCESS", "2"), "--environment_config", fmt.Sprintf(`{"command":%q}`, p.file), "--worker_binary",
+			os.DevNull)
+	}
 	for name, c := range map[string]struct {
 		args     func(p *program) []string
 		patterns []string
@@ -98,17 +104,11 @@ func TestFlinkPrograms(t *testing.T) {
 			[]string{"runs/nightly/tree.json", "runs/nightly/metrics.json", "runs/nightly/schema.json"},
 			3,
 		},
-		"hours": {
-			func(p *program) []string {
-				return append(e.flags("PROCESS", "2"), "--environment_config", fmt.Sprintf(`{"command":%q}`, p.file),
-					"--worker_binary", os.DevNull)
-			},
-			[]string{"visits/*.json"},
-			7,
-		},
+		"hours": {onFlink, []string{"visits/*.json"}, 7},
+		"night": {onFlink, []string{"trees/runs/*/tree.json", "trees/runs/*/metrics.json"}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newProgram(t, name, snippet(t, "go.md", "// Command "+name))
+			p := newProgram(t, name, snippet(t, "go.md", "// Command "+name+" "))
 			run, out := p.start(t)
 			want := p.written(t, run, out, c.patterns...)
 			if len(want) != c.files {
