@@ -200,6 +200,11 @@ func (s *Settings) TestOrder(columns []dataset.FeatureColumn, contents []uint64)
 	return dataset.TestOrder(columns, contents)
 }
 
+// groups reports whether all trees of the grid test a categorical feature of this many codes for sets of values.
+func (s *Settings) groups(codes int) bool {
+	return !slices.ContainsFunc(s.Tests, func(f split.Family) bool { return !f.Sets(codes) })
+}
+
 // SplitColumns returns the features in the form that the scan for tests takes, each with all that decides the price of a
 // test at a node. The rules First and Paper compare no ways of growing, so their trees grow as if each test was paid:
 // otherwise any test of a known feature, however little it tells, would come before a test that is paid.
@@ -209,6 +214,7 @@ func (s *Settings) SplitColumns(features []dataset.Feature) []split.Column {
 		columns[i].FreeRepeats = s.FreeRepeats && s.Select != frontier.First && s.Select != frontier.Paper
 		columns[i].First = slices.Index(s.First, features[i].Name) + 1
 		columns[i].Monotone = s.Monotone[features[i].Name]
+		columns[i].Frequent = !columns[i].Numeric && s.groups(columns[i].Codes)
 	}
 	return columns
 }

@@ -42,6 +42,9 @@ type Column struct {
 	// Prices.
 	Usual float64 `json:",omitempty"`
 
+	// Frequent means that a value needs as many rows in a node for a test of its own as for a place in a test for a set.
+	Frequent bool `json:",omitempty"`
+
 	// Prior is the least Prior of the tests of the feature for sets on the path to the node: the weight that a value needs
 	// for half of its share's difference from the average to be more than chance. 0: there is no such test. Below a test for
 	// a set the shares of the values vary less than chance would have it, as values with other shares are elsewhere.

@@ -185,7 +185,9 @@ func (s *Scanner) categorical(selecting bool) {
 		case missing:
 			s.single(Missing, code, s.column.Cost, selecting)
 		default:
-			s.single(Equals, code, s.column.cost(int(code)), selecting)
+			if !s.rare(code) {
+				s.single(Equals, code, s.column.cost(int(code)), selecting)
+			}
 		}
 	}
 	if s.c.family.Sets(s.column.Codes) {

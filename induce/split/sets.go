@@ -83,7 +83,8 @@ type ranked struct {
 const (
 	// chance is how many standard deviations of the variation among values without an effect count as chance.
 	chance = 3
-	// leastRows is how many rows a value needs in a node to have a place. All other values go with the greater part.
+	// leastRows is how many rows a value needs in a node to have a place. All other values go with the greater part. See also
+	// Column.Frequent.
 	leastRows = 2
 	// leastPlaced is how many such values a node needs: with fewer, a test for a set is a test for a single value.
 	leastPlaced = 3
@@ -142,6 +143,15 @@ func (s *Scanner) group() bool {
 	g.weight = weightOf(g.all)
 	s.order()
 	return true
+}
+
+// rare reports whether a value of the loaded feature, or all others, have too few rows in the node for a test of the value.
+func (s *Scanner) rare(code int32) bool {
+	if !s.column.Frequent || int(code) >= s.column.other() {
+		return false
+	}
+	weight := weightOf(s.cells(int(code)))
+	return float64(min(weight, s.n.Weight-weight)) < float64(leastRows)*s.c.rowWeight
 }
 
 // leaveOut subtracts the cells of a code from the sums over all placed values.

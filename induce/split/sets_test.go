@@ -211,3 +211,32 @@ func TestCodeSet(t *testing.T) {
 		}
 	}
 }
+
+// TestFrequentValues: the value of a single row has no test of its own, and no test separates a single row from all others with
+// the value.
+func TestFrequentValues(t *testing.T) {
+	for _, c := range []struct {
+		rows      values // by value; then other and missing values
+		frequent  bool
+		separates int // value that the best test separates; -1: none
+	}{
+		{values{{50, 0}, {50, 0}, {0, 1}, {}, {}}, false, 2},
+		{values{{50, 0}, {40, 10}, {0, 1}, {}, {}}, true, 0},
+		{values{{50, 0}, {50, 0}, {0, 2}, {}, {}}, true, 2},
+		{values{{100, 0}, {0, 1}, {}, {}}, true, -1},
+		{values{{100, 0}, {0, 0}, {0, 1}, {}}, true, 2}, // other values
+	} {
+		_, test := c.rows.scan(t, &split.Column{Codes: len(c.rows), Cost: 1, Frequent: c.frequent})
+		separates := -1
+		if test.Kind != 0 {
+			for code := range c.rows {
+				if test.Outcome(code, len(c.rows)-1) == 1 {
+					separates = code
+				}
+			}
+		}
+		if separates != c.separates {
+			t.Errorf("%v, frequent %v: the test %+v separates the value %d, want %d", c.rows, c.frequent, test, separates, c.separates)
+		}
+	}
+}

@@ -439,7 +439,7 @@ func (t *Team) categorical() {
 	t.begin(slotRest)
 	missing := s.column.missing()
 	for i, code := range s.present {
-		if s.column.Monotone != 0 && int(code) != missing {
+		if s.column.Monotone != 0 && int(code) != missing || s.rare(code) {
 			continue
 		}
 		if s.column.Costs != nil {
