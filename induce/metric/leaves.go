@@ -76,6 +76,7 @@ func scores(t *tree.Tree, counts *tree.ScoreCounts, groups *tree.GroupCounts) []
 	setSquares(leaves, nodes, groups)
 	if t.HasPresenceTests() {
 		all := t.NewLeafCounts()
+		all.Strata = counts.Plain().Strata
 		for i := range leaves {
 			for k, w := range leaves[i].Weights {
 				all.Weights[nodes[i]][k] += w
@@ -94,24 +95,26 @@ func setKnown(leaves []Leaf, nodes []int, t *tree.Tree, counts *tree.LeafCounts)
 	}
 	each := weightOfRow(leaves)
 	known := t.KnownCounts(counts)
+	ofRows, alone := t.KnownSquares(counts, known)
 	for i := range leaves {
 		l := &leaves[i]
 		weights := make([]int64, len(l.Weights))
 		squares := make([]float64, len(l.Weights))
 		for k, w := range l.Weights {
 			whole := known.Weights[nodes[i]][k]
-			if counts.Weights[nodes[i]][k] == 0 { // divided as the training rows: evidence of a single row
+			all := counts.Weights[nodes[i]][k]
+			if all == 0 { // divided as the training rows: evidence of a single row
 				weights[k] = whole
-				squares[k] = float64(float64(whole) * float64(whole))
+				squares[k] = alone[nodes[i]][k]
 				continue
 			}
-			factor := float64(whole) / float64(counts.Weights[nodes[i]][k])
-			weights[k] = int64(math.RoundToEven(float64(factor * float64(w))))
+			share := float64(w) / float64(all)
+			weights[k] = int64(math.RoundToEven(float64(float64(whole) / float64(all) * float64(w))))
 			one := float64(float64(w) * each)
 			if l.Squares != nil {
 				one = l.Squares[k]
 			}
-			squares[k] = float64(one * float64(factor*factor))
+			squares[k] = float64(one*ofRows[nodes[i]][k]) + float64(share*alone[nodes[i]][k])
 		}
 		l.Weights = weights
 		l.Squares = squares

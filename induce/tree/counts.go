@@ -14,7 +14,8 @@ type LeafCounts struct {
 	Weights [][]int64 // by node, then by true class
 	Rows    []int64   // by node
 
-	Groups *GroupCounts // how far the rows are independent; nil: they are, and have the same weight
+	Groups *GroupCounts  // how far the rows are independent; nil: they are, and have the same weight
+	Strata *StrataCounts // the same rows in strata; nil: there are none
 }
 
 // NewLeafCounts returns zero counts for a tree.

@@ -223,10 +223,16 @@ func (t *Tree) WeighKnown() {
 }
 
 // KnownCounts returns counts of rows with their known weights, see Known; the given counts if there are no presence tests.
-// The rows stay.
+// The rows stay. With strata, classes are divided within each stratum.
 func (t *Tree) KnownCounts(c *LeafCounts) *LeafCounts {
 	if !t.HasPresenceTests() {
 		return c
+	}
+	if c.Strata != nil {
+		known := *c
+		known.Strata = nil
+		known.Weights, _, _ = c.Strata.known(t)
+		return &known
 	}
 	weights := make([][]int64, len(t.Nodes))
 	for at := len(t.Nodes) - 1; at >= 0; at-- {
@@ -249,4 +255,32 @@ func (t *Tree) KnownCounts(c *LeafCounts) *LeafCounts {
 		}
 	}
 	return &known
+}
+
+// KnownSquares returns, by node and class, how far known weights of counts are evidence: the mean square of the factors by
+// which rows count, and the sum of the squares of known weights that no row at the leaf has. known has the known counts.
+func (t *Tree) KnownSquares(c, known *LeafCounts) (ofRows, alone [][]float64) {
+	if c.Strata != nil {
+		_, ofRows, alone = c.Strata.known(t)
+		return ofRows, alone
+	}
+	ofRows = make([][]float64, len(t.Nodes))
+	alone = make([][]float64, len(t.Nodes))
+	for i, weights := range c.Weights {
+		if !t.Nodes[i].Leaf() {
+			continue
+		}
+		ofRows[i] = make([]float64, len(weights))
+		alone[i] = make([]float64, len(weights))
+		for k, w := range weights {
+			whole := float64(known.Weights[i][k])
+			if w == 0 {
+				alone[i][k] = float64(whole * whole)
+				continue
+			}
+			factor := whole / float64(w)
+			ofRows[i][k] = float64(factor * factor)
+		}
+	}
+	return ofRows, alone
 }

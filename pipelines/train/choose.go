@@ -43,14 +43,22 @@ type describing struct {
 
 	// shuffled reads the objects on which the importance of features is measured; may be nil.
 	shuffled func(ctx context.Context) (*runfolder.Shuffled, error)
-	// count counts the predictions of a tree for the rows: see run.countModels.
-	count func(ctx context.Context, t *tree.Tree) (metrics func() (*runfolder.Metrics, error), err error)
+	// count counts the predictions of a tree for the rows: see scorer.countModels.
+	count func(ctx context.Context, t *tree.Tree) (measuring, error)
 	// slice adds the metrics by --slice to m.
 	slice func(ctx context.Context, t *tree.Tree, m *runfolder.Metrics) error
 	// groups returns how far the rows of a part are independent, counted by the leaves of a tree; nil if rows have
 	// neither a key nor weights.
 	groups func(ctx context.Context, t *tree.Tree, part dataset.Part) (*tree.GroupCounts, error)
+	// strata counts the rows of each part in the strata of a tree's presence tests, nil where there are none; may be nil.
+	strata func(ctx context.Context, t *tree.Tree) (strataOfParts, error)
 }
+
+// strataOfParts are counts of rows in strata, by part; nil: there are no strata.
+type strataOfParts [dataset.Parts]*tree.StrataCounts
+
+// measuring computes the metrics of counted rows. It needs no pipeline, so it may run at the same time as other work.
+type measuring func(strata strataOfParts) (*runfolder.Metrics, error)
 
 // host makes a driver the host of a choice.
 type host struct{ *engine.Driver }
@@ -106,7 +114,7 @@ func choose(ctx context.Context, r stage, s *scored, slicer *slicing.Slicer) (*c
 		describing: describing{
 			driver: r.driver, scales: scalesOf(&g.spec),
 			shuffled: func(ctx context.Context) (*runfolder.Shuffled, error) { return g.importanceSample(ctx) },
-			count: func(ctx context.Context, t *tree.Tree) (func() (*runfolder.Metrics, error), error) {
+			count: func(ctx context.Context, t *tree.Tree) (measuring, error) {
 				return (&scorer{r}).countModels(ctx, g.objects, t)
 			},
 			slice: func(ctx context.Context, t *tree.Tree, m *runfolder.Metrics) error {
@@ -138,7 +146,7 @@ func choose(ctx context.Context, r stage, s *scored, slicer *slicing.Slicer) (*c
 		if err != nil {
 			return nil, err
 		}
-		m, err := metrics()
+		m, err := metrics(strataOfParts{})
 		if err != nil {
 			return nil, err
 		}
@@ -154,6 +162,9 @@ func choose(ctx context.Context, r stage, s *scored, slicer *slicing.Slicer) (*c
 			return nil, err
 		}
 		return leafmodel.Sorted(all, 0), nil
+	}
+	c.strata = func(ctx context.Context, t *tree.Tree) (strataOfParts, error) {
+		return (&scorer{r}).countStrata(ctx, g.objects, t, c.Sample)
 	}
 	r.warnOfRelabelling(g.train(), s.candidates[0].Tree)
 	return c.choose(ctx, s.candidates)
@@ -223,11 +234,15 @@ func (d *describing) measure(
 	t := r.candidate.Tree
 	counts := r.candidate.Counts
 	var err error
-	var metrics func() (*runfolder.Metrics, error)
+	var metrics measuring
 	if t.Modelled() || counts == [dataset.Parts]*tree.LeafCounts{} {
 		metrics, err = d.count(ctx, t)
 	} else {
 		counts, err = d.grouped(ctx, t, counts)
+	}
+	var strata strataOfParts
+	if err == nil && d.strata != nil {
+		strata, err = d.strata(ctx, t)
 	}
 	if err != nil {
 		return err
@@ -237,10 +252,10 @@ func (d *describing) measure(
 		case i == 0:
 			return d.weigh(ctx, r, bring)
 		case metrics == nil:
-			r.metrics = newMetrics(t, counts, d.scales)
+			r.metrics = newMetrics(t, strata.of(counts), d.scales)
 			return nil
 		default:
-			r.metrics, err = metrics()
+			r.metrics, err = metrics(strata)
 			return err
 		}
 	})
@@ -267,6 +282,18 @@ func (d *describing) grouped(
 		counts[part] = &grouped
 	}
 	return counts, nil
+}
+
+// of returns counts with the strata of the rows.
+func (s *strataOfParts) of(counts [dataset.Parts]*tree.LeafCounts) [dataset.Parts]*tree.LeafCounts {
+	for part, c := range counts {
+		if c != nil && s[part] != nil {
+			divided := *c
+			divided.Strata = s[part]
+			counts[part] = &divided
+		}
+	}
+	return counts
 }
 
 // weigh measures the importance of the features of the chosen tree.

@@ -98,7 +98,7 @@ func unchanged(before, now []runfolder.Input) error {
 }
 
 // count counts the predictions of a tree whose counts are not in grown.bin.
-func (p *reopened) count(ctx context.Context, t *tree.Tree) (metrics func() (*runfolder.Metrics, error), err error) {
+func (p *reopened) count(ctx context.Context, t *tree.Tree) (measuring, error) {
 	if p.wish.WithoutRows {
 		return nil, usage.Errorf("--without_rows: this tree takes the training rows to be measured, as its leaves have " +
 			"models or an earlier version has trained it")

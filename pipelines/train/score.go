@@ -154,6 +154,34 @@ func (w *scorer) countLeaves(
 	return counts, nil
 }
 
+// countStrata counts the validation and test rows in the strata of a tree's presence tests, which it finds on training objects.
+// Parts without strata or rows are nil.
+func (w *scorer) countStrata(
+	ctx context.Context, o *objects, t *tree.Tree, sample func(context.Context, dataset.Part) (*dataset.Objects, error),
+) (counts strataOfParts, err error) {
+	if !t.HasPresenceTests() {
+		return counts, nil
+	}
+	training, err := sample(ctx, dataset.Train)
+	if err != nil {
+		return counts, err
+	}
+	strata := t.Stratify(training, o.train().Weight)
+	if strata == nil {
+		return counts, nil
+	}
+	all, err := w.countLeaves(ctx, o, []*tree.Tree{strata.Counting}, false)
+	if err != nil {
+		return counts, err
+	}
+	for _, part := range []dataset.Part{dataset.Validation, dataset.Test} {
+		if all[part][0].TotalRows() > 0 {
+			counts[part] = &tree.StrataCounts{Strata: strata, Counts: all[part][0]}
+		}
+	}
+	return counts, nil
+}
+
 // slicer returns the slicer that measures trees by --slice; nil without columns.
 func (s *stage) slicer(ctx context.Context, f *fitted) (*slicing.Slicer, error) {
 	if len(s.schema.slices) == 0 {
@@ -164,10 +192,8 @@ func (s *stage) slicer(ctx context.Context, f *fitted) (*slicing.Slicer, error) 
 
 // countModels counts the predictions of a tree with models for the rows of each part: unlike the
 // objects, the rows have the values that the models use. It returns a function that computes the
-// metrics. The function needs no pipeline, so it may run at the same time as other work of the run.
-func (w *scorer) countModels(
-	ctx context.Context, o *objects, t *tree.Tree,
-) (metrics func() (*runfolder.Metrics, error), err error) {
+// metrics.
+func (w *scorer) countModels(ctx context.Context, o *objects, t *tree.Tree) (measuring, error) {
 	out := w.newFolder("evaluate_rows")
 	trees, err := w.driver.Trees(ctx, out, t)
 	if err != nil {
@@ -188,17 +214,20 @@ func (w *scorer) countModels(
 	if err != nil {
 		return nil, err
 	}
-	return func() (*runfolder.Metrics, error) { return readMetrics(ctx, &c, t, &o.spec) }, nil
+	return func(strata strataOfParts) (*runfolder.Metrics, error) {
+		return readMetrics(ctx, &c, t, &o.spec, &strata)
+	}, nil
 }
 
 // readMetrics computes the metrics of each part from the counts of a pipeline.
 func readMetrics(
-	ctx context.Context, c *jobs.EvaluateRowsConfig, t *tree.Tree, spec *jobs.RowSpec,
+	ctx context.Context, c *jobs.EvaluateRowsConfig, t *tree.Tree, spec *jobs.RowSpec, strata *strataOfParts,
 ) (*runfolder.Metrics, error) {
 	parts := make([]*metric.Metrics, len(c.Parts))
 	err := parallel.AtOnce(len(parts), func(i int) error {
 		counts, err := jobs.ReadScoreCounts(ctx, c, c.Parts[i], []*tree.Tree{t})
 		if err == nil {
+			counts[0].Plain().Strata = strata[c.Parts[i]]
 			parts[i] = metric.OfScores(t, counts[0], metric.FactorsOf(t, counts[0]), spec.ScaleOf(c.Parts[i]))
 		}
 		return err

@@ -1,0 +1,328 @@
+package tree
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// Five strata of equal weight take away more than nine tenths of the error that one feature causes (Cochran 1968). A stratum
+// without enough rows that have the value would count for others by chance.
+const (
+	mostStrata     = 5
+	leastKnownRows = 10
+	mostCounting   = 1 << 14 // nodes of a counting tree
+)
+
+// Strata divide the rows at presence tests by a feature that tells which of them have the value: whoever ordered it may have
+// looked at the feature. Within a stratum each class is divided as its rows that have the value, see Tree.Known: the value
+// then has to be ordered at random only given the path, the class and the stratum.
+type Strata struct {
+	// Counting counts the rows: above each presence test with strata are tests of its strata, and each stratum has a copy of
+	// the presence test and what is below it. It has no leaf models.
+	Counting *Tree
+
+	origin []int // by node of Counting: the node of the tree
+}
+
+// StrataCounts are counts of rows at the leaves of a counting tree.
+type StrataCounts struct {
+	*Strata
+
+	Counts *LeafCounts
+}
+
+// Stratify finds strata for the presence tests of a tree over all features of its training, given training objects, and the
+// weight of the training rows. A presence test has the strata of the feature that tells the most about who has the value: by the
+// likelihood of having it, by class, less what chance would gain (Schwarz 1978). The feature is known of nearly all rows, or
+// asked above the presence test. Stratify returns nil if there are no strata.
+func (t *Tree) Stratify(o *dataset.Objects, weight int64) *Strata {
+	if !t.HasPresenceTests() {
+		return nil
+	}
+	s := stratifier{Tree: t, objects: o, tests: make([][]split.Test, len(t.Nodes)), asked: make([]int, len(t.Features))}
+	for i := range t.Features {
+		if !t.Features[i].OftenMissing(weight) {
+			s.asked[i] = 1
+		}
+	}
+	ids := make([]int32, o.Len())
+	for i := range ids {
+		ids[i] = int32(i)
+	}
+	s.visit(0, ids)
+	return s.strata()
+}
+
+type stratifier struct {
+	*Tree
+
+	objects *dataset.Objects
+	asked   []int          // by feature: above 0 if the rows at the node have its value
+	tests   [][]split.Test // by presence test: the tests of its strata
+}
+
+// visit finds the strata of the presence tests from a node on, which objects have reached.
+func (s *stratifier) visit(node int, ids []int32) {
+	n := &s.Nodes[node]
+	if n.Leaf() || len(ids) == 0 {
+		return
+	}
+	presence := s.Presence(n)
+	if presence {
+		s.tests[node] = s.best(n.Test.Feature, ids)
+		s.asked[n.Test.Feature]++
+	}
+	s.Divide(node, s.objects, ids, make([]int32, len(ids)), func(child int, part []int32) { s.visit(child, slices.Clone(part)) })
+	if presence {
+		s.asked[n.Test.Feature]--
+	}
+}
+
+// best returns the tests of the strata for a presence test, which objects have reached; nil if no feature tells who has the value.
+func (s *stratifier) best(wanted int, ids []int32) []split.Test {
+	var best []split.Test
+	gain := 0.0
+	for feature := range s.Features {
+		if s.asked[feature] == 0 || feature == wanted {
+			continue
+		}
+		c := s.count(feature, wanted, ids)
+		tests := c.tests(feature, &s.Features[feature])
+		if g := c.gain(tests, &s.Features[feature]); g > gain {
+			best = tests
+			gain = g
+		}
+	}
+	return best
+}
+
+// knownCounts counts the rows at a presence test by the code of a feature and by class.
+type knownCounts struct {
+	rows, weight int64
+	all, known   [][]int64 // weights: of all rows, and of those that have the value
+}
+
+func (s *stratifier) count(feature, wanted int, ids []int32) *knownCounts {
+	codes := s.Features[feature].Codes()
+	c := &knownCounts{all: make([][]int64, codes), known: make([][]int64, codes)}
+	classes := len(s.Label.Classes)
+	for code := range codes {
+		c.all[code] = make([]int64, classes)
+		c.known[code] = make([]int64, classes)
+	}
+	missing := s.Features[wanted].MissingCode()
+	for _, id := range ids {
+		code := s.objects.Codes[feature].At(int(id))
+		known := s.objects.Codes[wanted].At(int(id)) != missing
+		c.rows += s.objects.RowsOf(int(id))
+		for _, l := range s.objects.Labels(int(id)) {
+			c.weight += l.Weight
+			c.all[code][l.Class] += l.Weight
+			if known {
+				c.known[code][l.Class] += l.Weight
+			}
+		}
+	}
+	return c
+}
+
+// enough reports whether a stratum has enough rows that have the value.
+func (c *knownCounts) enough(known int64) bool {
+	return float64(known)*float64(c.rows) >= leastKnownRows*float64(c.weight)
+}
+
+// tests returns the tests that divide the rows into strata, in their order: a row is in the stratum of the first test that is
+// true. Numbers are divided at quantiles; the most frequent categories are strata of their own.
+func (c *knownCounts) tests(feature int, f *dataset.Feature) (tests []split.Test) {
+	if f.Kind == dataset.Categorical && !f.Ordered {
+		codes := make([]int, 0, len(f.Values))
+		for code := range f.Values {
+			if c.enough(sum(c.known[code])) {
+				codes = append(codes, code)
+			}
+		}
+		slices.SortStableFunc(codes, func(a, b int) int { return cmp.Compare(sum(c.all[b]), sum(c.all[a])) })
+		for _, code := range codes[:min(len(codes), mostStrata-1)] {
+			tests = append(tests, split.Test{Feature: feature, Kind: split.Equals, Code: code})
+		}
+		return tests
+	}
+	missing := f.MissingCode()
+	seen, known := sum(c.all[missing]), sum(c.known[missing])
+	for code := range missing {
+		if whole := int64(len(tests) + 1); code > 0 && len(tests) < mostStrata-1 && seen >= whole*c.weight/mostStrata && c.enough(known) {
+			tests = append(tests, ofValues(f, split.Test{Feature: feature, Kind: split.Threshold, Code: code}))
+			known = 0
+		}
+		seen += sum(c.all[code])
+		known += sum(c.known[code])
+	}
+	if len(tests) > 0 && !c.enough(known) {
+		tests = tests[:len(tests)-1]
+	}
+	slices.Reverse(tests)
+	return tests
+}
+
+// gain returns how much more likely the values that rows have are given the strata, by class, less what chance would gain.
+func (c *knownCounts) gain(tests []split.Test, f *dataset.Feature) float64 {
+	if len(tests) == 0 {
+		return 0
+	}
+	gain := 0.0
+	parameters := 0
+	for class := range c.all[0] {
+		var all, known [mostStrata + 1]int64 // the last is of all strata
+		for code := range c.all {
+			at := slices.IndexFunc(tests, func(t split.Test) bool { return t.Outcome(code, f.MissingCode()) == 1 })
+			if at < 0 {
+				at = len(tests)
+			}
+			for _, i := range []int{at, mostStrata} {
+				all[i] += c.all[code][class]
+				known[i] += c.known[code][class]
+			}
+		}
+		if all[mostStrata] == 0 {
+			continue
+		}
+		parameters += len(tests)
+		for i := range mostStrata {
+			gain += likelihood(known[i], all[i])
+		}
+		gain -= likelihood(known[mostStrata], all[mostStrata])
+	}
+	return float64(gain*float64(c.rows))/float64(max(1, c.weight)) - float64(parameters)*portable.Log(float64(max(1, c.rows)))/2
+}
+
+// likelihood returns the logarithm of the likelihood that known of all rows have a value, at its most likely share.
+func likelihood(known, all int64) float64 {
+	sum := 0.0
+	for _, n := range []int64{known, all - known} {
+		if n > 0 {
+			sum += float64(float64(n) * portable.Log(float64(n)/float64(all)))
+		}
+	}
+	return sum
+}
+
+// strata returns the strata of the presence tests; nil if there are none. If the counting tree would be too large, the presence
+// tests that the fewest rows reach have none.
+func (s *stratifier) strata() *Strata {
+	var order []int
+	for node, tests := range s.tests {
+		if len(tests) > 0 {
+			order = append(order, node)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.Nodes[b].Rows, s.Nodes[a].Rows) })
+	for len(order) > 0 && s.size() > mostCounting {
+		last := len(order) - 1
+		s.tests[order[last]] = nil
+		order = order[:last]
+	}
+	if len(order) == 0 {
+		return nil
+	}
+	return s.build()
+}
+
+// size returns the number of nodes of the counting tree.
+func (s *stratifier) size() float64 {
+	sizes := make([]float64, len(s.Nodes))
+	for i := len(s.Nodes) - 1; i >= 0; i-- {
+		sizes[i] = 1
+		for _, b := range s.Nodes[i].Branches {
+			sizes[i] += sizes[b.Child]
+		}
+		n := float64(len(s.tests[i]))
+		sizes[i] = float64((n+1)*sizes[i]) + n
+	}
+	return sizes[0]
+}
+
+// build makes the counting tree.
+func (s *stratifier) build() *Strata {
+	counting := &Tree{Label: s.Label, Features: s.Features, Algorithm: s.Algorithm, Training: s.Training}
+	made := &Strata{Counting: counting}
+	type place struct{ node, tests int } // tests: how many tests of its strata are above the node
+	queue := []place{{}}
+	for at := 0; at < len(queue); at++ {
+		p := queue[at]
+		n := s.Nodes[p.node]
+		n.Model = nil
+		made.origin = append(made.origin, p.node)
+		if tests := s.tests[p.node]; p.tests < len(tests) {
+			f := &s.Features[tests[p.tests].Feature]
+			n.Test = &Test{Test: tests[p.tests], Cost: f.Cost}
+			n.Branches = []Branch{{Outcome: 1, Child: len(queue)}, {Outcome: 0, Child: len(queue) + 1}}
+			for i := range n.Branches {
+				n.Branches[i].Missing = n.Test.Outcome(f.MissingCode(), f.MissingCode()) == n.Branches[i].Outcome
+				n.Branches[i].Other = f.Kind == dataset.Categorical && n.Test.Outcome(f.OtherCode(), f.MissingCode()) == n.Branches[i].Outcome
+			}
+			queue = append(queue, place{p.node, math.MaxInt}, place{p.node, p.tests + 1})
+		} else {
+			n.Branches = slices.Clone(n.Branches)
+			for i := range n.Branches {
+				queue = append(queue, place{node: n.Branches[i].Child})
+				n.Branches[i].Child = len(queue) - 1
+			}
+			if n.Test != nil {
+				test := *n.Test
+				n.Test = &test
+			}
+		}
+		counting.Nodes = append(counting.Nodes, n)
+	}
+	for i, weights := range counting.CountObjects(s.objects).Weights {
+		if n := &counting.Nodes[i]; n.Leaf() {
+			n.RawClassWeights = weights
+			n.ClassWeights = weights
+			n.Weight = sum(weights)
+		}
+	}
+	SumUp(counting.Nodes)
+	counting.Bill()
+	return made
+}
+
+// known returns the known weights at the leaves of the tree that the strata are of, see Tree.KnownCounts, by node: nil for inner
+// nodes. ofRows has, by node and class, the mean square of the factors by which rows count, and alone the sum of the squares of
+// known weights for which there is no row.
+func (c *StrataCounts) known(t *Tree) (weights [][]int64, ofRows, alone [][]float64) {
+	known := c.Counting.KnownCounts(c.Counts)
+	weights = t.NewLeafCounts().Weights
+	rows := t.NewLeafCounts().Weights
+	ofRows = make([][]float64, len(t.Nodes))
+	alone = make([][]float64, len(t.Nodes))
+	for i, origin := range c.origin {
+		if c.Counts.Weights[i] == nil {
+			continue
+		}
+		if ofRows[origin] == nil {
+			ofRows[origin] = make([]float64, len(t.Label.Classes))
+			alone[origin] = make([]float64, len(t.Label.Classes))
+		}
+		for k, w := range known.Weights[i] {
+			weights[origin][k] += w
+			square := float64(float64(w) * float64(w))
+			if n := c.Counts.Weights[i][k]; n > 0 {
+				rows[origin][k] += n
+				ofRows[origin][k] += square / float64(n)
+			} else {
+				alone[origin][k] += square
+			}
+		}
+	}
+	for i, list := range ofRows {
+		for k := range list {
+			list[k] /= float64(max(1, rows[i][k]))
+		}
+	}
+	return weights, ofRows, alone
+}

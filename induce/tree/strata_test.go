@@ -1,0 +1,110 @@
+package tree_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/grow/inmemory"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// askedByAge returns a tree that asks for a lab, whose value 80 % of the old and 20 % of the young have, and its rows. Age is a
+// number or a text. all has the weights by code of the lab and class if all rows had the value:
+//
+//	lab           well  ill
+//	low, young     700  100
+//	high, young    100   50
+//	low, old       200  150
+//	high, old      100  350
+func askedByAge(t *testing.T, kind dataset.Kind) (made *tree.Tree, o *dataset.Objects, all [2][]int64) {
+	t.Helper()
+	age := dataset.Feature{Name: "age", Kind: dataset.Numeric, Cuts: []float64{50}}
+	if kind == dataset.Categorical {
+		age = dataset.Feature{Name: "age", Kind: kind, Type: dataset.Text, Values: []string{"young", "old"}}
+	}
+	features := []dataset.Feature{age, {Name: "lab", Kind: dataset.Numeric, Cuts: []float64{1.5}, Missing: 930, Cost: 30, Unordered: true}}
+	o = dataset.NewObjects(dataset.NewLayout(features), 2, true, 6)
+	for age, share := range []int64{20, 80} {
+		absent := []int64{0, 0}
+		for lab, weights := range [][2]int64{{[]int64{700, 200}[age], []int64{100, 150}[age]}, {100, []int64{50, 350}[age]}} {
+			known := []int64{weights[0] * share / 100, weights[1] * share / 100}
+			all[lab] = append(all[lab], 0, 0)[:2]
+			for class, w := range weights {
+				all[lab][class] += w
+				absent[class] += w - known[class]
+			}
+			o.Append([]int{age, lab}, []dataset.ClassWeight{{Class: 0, Weight: known[0]}, {Class: 1, Weight: known[1]}}, known[0]+known[1])
+		}
+		o.Append([]int{age, 2}, []dataset.ClassWeight{{Class: 0, Weight: absent[0]}, {Class: 1, Weight: absent[1]}}, absent[0]+absent[1])
+	}
+	columns := split.Columns(features)
+	p := induce.Params{Algorithm: split.C45, Family: split.Thresholds, Classes: split.OfRows, MaxDepth: 1}
+	columns[1].First = 1
+	made = tree.New(features, inmemory.Grow(o, columns, p, o.TotalWeight(), inmemory.Options{}))
+	made.Label = tree.Label{Column: "class", Classes: []string{"well", "ill"}}
+	made.Algorithm = tree.Algorithm{Name: "c45", LeafEstimate: tree.Raw, Prune: "none", Classes: tree.ClassesOfRows}
+	made.Training = tree.Training{Rows: 1750, Objects: 6, Weight: 1750}
+	made.Bill()
+	made.Estimate(tree.Raw, 1)
+	return made, o, all
+}
+
+// TestStrata: whether a value was ordered depends on a feature that the tree does not ask. In the strata of the feature the known
+// weights are those of a world in which all rows have the value; without strata they are not.
+func TestStrata(t *testing.T) {
+	for _, kind := range []dataset.Kind{dataset.Numeric, dataset.Categorical} {
+		made, o, all := askedByAge(t, kind)
+		strata := made.Stratify(o, o.TotalWeight())
+		if strata == nil {
+			t.Fatal("no strata")
+		}
+		counts := made.CountObjects(o)
+		leaves := func() (weights [2][]int64) {
+			known := made.KnownCounts(counts)
+			for i := range made.Nodes {
+				if n := &made.Nodes[i]; n.Leaf() && i > 1 {
+					lab := 1 - slices.IndexFunc(made.Nodes[2].Branches, func(b tree.Branch) bool { return b.Child == i })
+					weights[lab] = known.Weights[i]
+				}
+			}
+			return weights
+		}
+		if diff := cmp.Diff(all, leaves()); diff == "" {
+			t.Error("without strata the known weights are those of all rows: the test shows nothing")
+		}
+		counts.Strata = &tree.StrataCounts{Strata: strata, Counts: strata.Counting.CountObjects(o)}
+		if diff := cmp.Diff(all, leaves()); diff != "" {
+			t.Errorf("known weights in strata by a feature of kind %v (-want +got):\n%s", kind, diff)
+		}
+		again, err := tree.Decode(strata.Counting.Encode())
+		if err != nil {
+			t.Fatalf("the counting tree cannot be sent to workers: %v", err)
+		}
+		if diff := cmp.Diff(strata.Counting.CountObjects(o), again.CountObjects(o)); diff != "" {
+			t.Errorf("counts by a counting tree that was sent (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// TestStrataOfNothing: there are no strata where the value was ordered at random, where all rows have it, and for trees
+// without presence tests.
+func TestStrataOfNothing(t *testing.T) {
+	made, o, _ := askedByAge(t, dataset.Numeric)
+	random := dataset.NewObjects(dataset.NewLayout(made.Features), 2, true, 6)
+	for age := range 2 {
+		for lab := range 3 {
+			random.Append([]int{age, lab}, []dataset.ClassWeight{{Class: 0, Weight: 100}, {Class: 1, Weight: 100}}, 200)
+		}
+	}
+	if made.Stratify(random, random.TotalWeight()) != nil {
+		t.Error("strata though nothing tells who has the value")
+	}
+	if orderedLab(t, false).Stratify(o, 100) != nil {
+		t.Error("strata without presence tests")
+	}
+}
