@@ -121,7 +121,7 @@ func (c *FurtherCosts) Of(unit string) FurtherCost {
 // MarshalJSON encodes the elements in use.
 func (c FurtherCosts) MarshalJSON() ([]byte, error) { return json.Marshal(c.List()) }
 
-// UnmarshalJSON reads a list of at most MostFurther elements.
+// UnmarshalJSON reads a list of at most MostFurther elements, in the order of their names. Costs are at least 0.
 func (c *FurtherCosts) UnmarshalJSON(b []byte) error {
 	var list []FurtherCost
 	if err := json.Unmarshal(b, &list); err != nil {
@@ -130,9 +130,15 @@ func (c *FurtherCosts) UnmarshalJSON(b []byte) error {
 	if len(list) > MostFurther {
 		return fmt.Errorf("%d further costs: want at most %d", len(list), MostFurther)
 	}
-	for _, one := range list {
+	for i, one := range list {
 		if err := CheckUnit(one.Unit); err != nil {
 			return err
+		}
+		if i > 0 && one.Unit <= list[i-1].Unit {
+			return fmt.Errorf("further costs in %q after %q: want each currency once, in the order of their names", one.Unit, list[i-1].Unit)
+		}
+		if one.ExpectedCost < 0 || one.MaxCost < 0 {
+			return fmt.Errorf("further costs of %v and %v in %q: want at least 0", one.ExpectedCost, one.MaxCost, one.Unit)
 		}
 	}
 	*c = FurtherCosts{}

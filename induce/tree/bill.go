@@ -221,6 +221,12 @@ func (t *Tree) checkBilled() error {
 	if err := checkGroups(t.Features); err != nil {
 		return err
 	}
+	units := dataset.FurtherUnits(t.Features)
+	for _, cost := range t.Complexity.Further.List() {
+		if len(t.Features) > 0 && !slices.Contains(units, cost.Unit) {
+			return fmt.Errorf("complexity: further costs in %q: want a currency of the features, which have %q", cost.Unit, units)
+		}
+	}
 	for i, paid := range t.paid() {
 		n := &t.Nodes[i]
 		if n.Leaf() {

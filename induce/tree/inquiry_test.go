@@ -497,6 +497,31 @@ func TestInquiryFurther(t *testing.T) {
 	}
 }
 
+// TestFurtherRefused: costs of a tree in further currencies that no growth writes.
+func TestFurtherRefused(t *testing.T) {
+	m := billedTree()
+	for f := range m.Features {
+		m.Features[f].FurtherCosts = map[string]float64{"hours": 1, "minutes": 5}
+	}
+	m.Bill()
+	m.Measure()
+	text := string(m.Encode())
+	if _, err := tree.Decode([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ from, to, want string }{
+		{`"unit": "hours"`, `"unit": "days"`, `further costs in "days": want a currency of the features`},
+		{`"unit": "hours"`, `"unit": "minutes"`, "each currency once"},
+		{`"unit": "hours"`, `"unit": "weeks"`, "in the order of their names"},
+		{`"max_cost": 2`, `"max_cost": -2`, "want at least 0"},
+	} {
+		_, err := tree.Decode([]byte(strings.Replace(text, c.from, c.to, 1)))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s for %s: error %v, want %q", c.to, c.from, err, c.want)
+		}
+	}
+}
+
 // The decision path of a row: which tests it takes, and what each of them costs.
 func ExampleInquiry_Path() {
 	t := smallTree() // of tree.Decode

@@ -356,7 +356,7 @@ _TRAINING = _Object(
 _COMPLEXITY = _Object(
     dict.fromkeys("expected_cost expected_tests max_cost".split(), _NUMBER)
     | dict.fromkeys("nodes leaves depth".split(), _WHOLE)
-    | {"further_costs": _List(_Object({"unit": _TEXT, "expected_cost": _NUMBER, "max_cost": _NUMBER}, fill=("unit",)))}
+    | {"further_costs": _List(_Object({"unit": _TEXT, "expected_cost": _Number(0), "max_cost": _Number(0)}, fill=("unit",)))}
 )
 _CERTIFICATE = _Object(
     dict.fromkeys("theta expected_cost lower_bound ratio confidence log_factor guarantee".split(), _NUMBER)
@@ -490,12 +490,18 @@ def _checked(document: dict[str, Any]) -> Content:
             _rename(value)
         place = "" if isinstance(form, _List) and isinstance(value, list) else name
         form.check([value], {type(value)}, place)
-    _check_units([cost["unit"] for cost in document["complexity"].get("further_costs") or ()], "complexity")
+    units = [cost["unit"] for cost in document["complexity"].get("further_costs") or ()]
+    _check_units(units, "complexity")
+    if any(a >= b for a, b in zip(units, units[1:])):
+        raise ValueError(f"complexity: further costs in {units}: want each currency once, in the order of their names")
     if len((document["certificate"] or {}).get("assumptions") or ()) > _MOST_ASSUMPTIONS:
         raise ValueError(f"certificate.assumptions: want at most {_MOST_ASSUMPTIONS}")
     _check_version(document)
     _check_label(document["label"])
     features = _check_features(document["features"], document["algorithm"])
+    known = {unit for feature in features.values() for unit in feature.further}
+    if features and not known.issuperset(units):
+        raise ValueError(f"complexity: further costs in {units}: want currencies of the features, which have {sorted(known)}")
     weights, probabilities = _check_nodes(document, features)
     presence, parents, depths = _check_depths(document["nodes"], features)
     prices, further = _check_paths(document, features, presence, _check_boosters(document, features))

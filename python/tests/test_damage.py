@@ -250,6 +250,9 @@ def same_predictions(name: str, folder: pathlib.Path) -> None:
         ("further", ("features", 1, "group_further_costs", "minutes"), 9, "feature 'b': group_further_costs .*: want one price"),
         ("further", ("features", 0, "further_costs", "minutes"), -1, "feature 'a': further_costs: minutes: -1: want a number"),
         ("further", ("complexity", "further_costs", 0, "unit"), "<b>", "complexity: the currency '<b>': want 1 to 40 letters"),
+        ("further", ("complexity", "further_costs", 0, "unit"), "hours", "complexity: further costs in .*: want currencies of the features"),
+        ("further", ("complexity", "further_costs", 0, "max_cost"), -1, "complexity: further_costs: max_cost: -1: want a number from 0"),
+        ("further", ("complexity", "further_costs"), [{"unit": "minutes"}] * 2, "complexity: further costs .*: want each currency once"),
     ],
 )
 def test_sentences(name: str, path: Path, value: Any, message: str) -> None:
