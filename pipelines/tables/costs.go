@@ -104,7 +104,11 @@ func ReadCosts(ctx context.Context, f *source.Files, t *config.Train, columns []
 		known[name] = true
 	}
 	groups := make(map[string]*costLine)
-	err = eachLine(b, "costs", url, costHeaders(b), func(number int, header, record []string) error {
+	headers, err := costHeaders(b)
+	if err != nil {
+		return nil, usage.Errorf("--costs %s, line 1: %v", url, err)
+	}
+	err = eachLine(b, "costs", url, headers, func(number int, header, record []string) error {
 		line, err := c.parse(number, header, record)
 		if err != nil {
 			return err
@@ -145,8 +149,8 @@ func (l *costLine) ofGroup() string {
 const ofGroups = "group_"
 
 // costHeaders returns the first lines that a costs file may have, with its own if further columns, each named by its
-// currency, follow the columns of a file with costs by feature.
-func costHeaders(b []byte) []string {
+// currency, follow the columns of a file with costs by feature. An error names the first further column that is none.
+func costHeaders(b []byte) ([]string, error) {
 	list := settings.CostHeaders()
 	header, err := newCSV(b).Read()
 	at := 0
@@ -156,24 +160,34 @@ func costHeaders(b []byte) []string {
 			at = len(columns)
 		}
 	}
-	if at == 0 {
-		return list
+	if at == 0 || slices.Contains(list, strings.Join(header, ",")) {
+		return list, nil
 	}
 	units := 0
 	for i, column := range header[at:] {
 		unit, group := strings.CutPrefix(column, ofGroups)
-		if dataset.CheckUnit(column) != nil || slices.Contains(header[:at+i], column) || column == "value" || column == "group" ||
-			group && (at < 4 || !slices.Contains(header[at:], unit)) {
-			return list
+		switch {
+		case column == "value" || column == "group":
+			return list, nil
+		case slices.Contains(header[:at+i], column):
+			return nil, fmt.Errorf("the column %q is there twice: leave one out", column)
+		case group && at < 4:
+			return nil, fmt.Errorf("the column %q has prices of groups: want it after %s", column, list[1])
+		case group && !slices.Contains(header[at:], unit):
+			return nil, fmt.Errorf("the column %q has no column %q beside it, with the prices of the tests: add one, with 0 where there is no price",
+				column, unit)
+		}
+		if err := dataset.CheckUnit(column); err != nil {
+			return nil, fmt.Errorf("column %d names a further currency: %w", at+i+1, err)
 		}
 		if !group {
 			units++
 		}
 	}
 	if units > dataset.MostFurther {
-		return list
+		return nil, fmt.Errorf("%d columns of further currencies: want at most %d", units, dataset.MostFurther)
 	}
-	return append(list, strings.Join(header, ","))
+	return append(list, strings.Join(header, ",")), nil
 }
 
 // checkNames checks that all features with prices are among the columns.

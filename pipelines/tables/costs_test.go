@@ -84,15 +84,24 @@ func TestFurtherColumns(t *testing.T) {
 	if g := c.Groups; len(g) != 1 || g[0].Cost != 3 || !cmp.Equal(g[0].Further, map[string]float64{"minutes": 6}) {
 		t.Errorf("groups %+v", g)
 	}
-	for _, header := range []string{
-		"feature,cost,", "feature,cost, minutes", "feature,cost,minutes,minutes", "feature,cost,group_minutes", "feature,cost,minutes,group_minutes",
-		"feature,value,cost,minutes", "feature,cost,value", "feature,cost,group,group_cost,group_minutes", "feature,minutes",
-		"feature,cost,a,b,c,d", "feature,cost,group",
+	const general = "want feature,cost or "
+	for header, want := range map[string]string{
+		"feature,cost,":                               `line 1: column 3 names a further currency: the currency "": want 1 to 40 letters`,
+		"feature,cost, minutes":                       `line 1: column 3 names a further currency: the currency " minutes"`,
+		"feature,cost,minutes,minutes":                `line 1: the column "minutes" is there twice`,
+		"feature,cost,group_minutes":                  `line 1: the column "group_minutes" has prices of groups: want it after feature,cost,group,group_cost`,
+		"feature,cost,minutes,group_minutes":          `line 1: the column "group_minutes" has prices of groups`,
+		"feature,cost,group,group_cost,group_minutes": `line 1: the column "group_minutes" has no column "minutes"`,
+		"feature,cost,a,b,c,d":                        "line 1: 4 columns of further currencies: want at most 3",
+		"feature,value,cost,minutes":                  general,
+		"feature,cost,value":                          general,
+		"feature,minutes":                             general,
+		"feature,cost,group":                          general,
 	} {
 		url := costsFile(t, header+"\n")
 		_, err := tables.ReadCosts(t.Context(), source.Process, &config.Train{Tables: config.Tables{CostsFile: url}}, columns())
-		if err == nil || !strings.Contains(err.Error(), "want feature,cost or ") {
-			t.Errorf("%q: %v", header, err)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", header, err, want)
 		}
 	}
 }
