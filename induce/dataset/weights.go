@@ -129,6 +129,17 @@ func (s *WeightSums) count(x float64, rows int64) {
 	}
 }
 
+// LikeCounts reports whether the weights may be numbers of rows: whole numbers, at least three different ones. It returns
+// the least and the greatest.
+func (s *WeightSums) LikeCounts() (least, greatest float64, like bool) {
+	for x := range s.counts {
+		if x != math.Trunc(x) {
+			return 0, 0, false
+		}
+	}
+	return s.least, s.greatest, len(s.counts) >= 3
+}
+
 // Merge adds the sums of other rows.
 func (s *WeightSums) Merge(o *WeightSums) {
 	if o.Rows == 0 {

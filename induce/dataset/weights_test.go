@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -27,6 +28,21 @@ func kindsOfWeights() map[string]func(r *rand.Rand) float64 {
 		"spread":   func(r *rand.Rand) float64 { return math.Exp(3 * r.NormFloat64()) },
 		"halves":   func(r *rand.Rand) float64 { return 1 + float64(r.IntN(1<<21))/(1<<22) },
 		"mostly 1": func(r *rand.Rand) float64 { return []float64{1, 1, 1, 1, 1, math.Sqrt2, 0.001}[r.IntN(7)] },
+	}
+}
+
+// TestLikeCounts: weights may be numbers of rows if they are whole, and not two classes' weights.
+func TestLikeCounts(t *testing.T) {
+	for _, c := range []struct {
+		weights []float64
+		want    bool
+	}{
+		{[]float64{1, 2, 30}, true}, {[]float64{7, 9, 7, 30}, true}, {[]float64{1, 5, 1}, false}, {[]float64{1, 2, 2.5}, false}, {nil, false},
+	} {
+		least, greatest, like := sumsOf(c.weights).LikeCounts()
+		if like != c.want || like && (least != slices.Min(c.weights) || greatest != slices.Max(c.weights)) {
+			t.Errorf("%v: %v from %v to %v, want %v", c.weights, like, least, greatest, c.want)
+		}
 	}
 }
 

@@ -87,7 +87,20 @@ func (j *Driver) CountWeights(ctx context.Context, tasks []jobs.Task, folder str
 			}
 		}
 		units = dataset.WeightUnits(stats.Weights)
+		j.warnOfCounts(spec, stats.Weights)
 	}
 	spec.Units = &units
 	return nil
+}
+
+// warnOfCounts says that weights look like numbers of rows, for which there is another setting.
+func (j *Driver) warnOfCounts(spec *jobs.RowSpec, parts *[dataset.Parts]*dataset.WeightSums) {
+	all := new(dataset.WeightSums)
+	for _, s := range parts {
+		all.Merge(s)
+	}
+	if least, greatest, like := all.LikeCounts(); like && spec.Count == "" {
+		j.Reporter.Warn(fmt.Sprintf("the weights in column %q are whole numbers from %v to %v: if a line stands for so many rows, name the column by "+
+			"--count, which deals and measures them one by one", spec.Weight, least, greatest))
+	}
 }
