@@ -1,12 +1,15 @@
 package main_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
 // TestUnordered: a lab for 30 euros was ordered for less than half of the rows. The tree asks for it, and not whether it is absent; each
@@ -85,7 +88,38 @@ func TestUnordered(t *testing.T) {
 		}
 	}
 	espalier(t, "predict", at("auto"), "--input", at("new"), "--output", at("scored")).wants(t, 0)
+	// No certificate and no tree grown by the total cost where values are unordered; models only in leaves that all rows may reach.
+	if err := os.WriteFile(at("errors.csv"), []byte("actual,predicted,cost\nill,well,1000\nwell,ill,100\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	grown := make(map[string]int)
+	for reading, certified := range map[string]bool{"unordered": false, "value": true} {
+		train("total", "--error_costs", at("errors.csv"), "--absent", reading, "--overwrite").wants(t, 0)
+		if strings.Contains(tree("total"), `"certificate"`) != certified {
+			t.Errorf("--absent %s: a certificate: %v, want %v", reading, !certified, certified)
+		}
+		grown[reading] = grownTrees(t, at("total/frontier.json"))
+	}
+	if grown["unordered"] >= grown["value"] {
+		t.Errorf("%d trees grown with unordered values, %d with others: want one less, grown by the total cost", grown["unordered"], grown["value"])
+	}
+	train("accurate", "--preset", "accurate").wants(t, 0)
+	espalier(t, "evaluate", at("accurate"), "--input", at("rows")).wants(t, 0)
 	train("none", "--absent", "lab=gone").wants(t, 2, "--absent", "lab=gone", "value, unordered or auto")
 	train("none", "--absent", "lob=value").wants(t, 2, "--absent", `"lob"`)
 	train("none", "--absent", "value,auto").wants(t, 2, "--absent", "twice")
+}
+
+// grownTrees returns the number of trees that frontier.json says were grown.
+func grownTrees(t *testing.T, file string) int {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f runfolder.Frontier
+	if err := json.Unmarshal(b, &f); err != nil {
+		t.Fatal(err)
+	}
+	return f.Grown
 }
