@@ -65,8 +65,8 @@ def read(name):
     return Rows(table, x.to_numpy('float64'), y, classes, [x.columns.get_loc(c) for c in categorical])
 
 
-def frontier(espalier, table, parts, *flags):
-    """The points of a run on a split."""
+def frontier(espalier, table, parts, *flags, counted='expected_tests'):
+    """The points of a run on a split, with what is counted of them."""
     out = os.path.join(espalier.work, 'run')
     shutil.rmtree(out, ignore_errors=True)
     sets.write(table, *parts, espalier.work)
@@ -74,7 +74,7 @@ def frontier(espalier, table, parts, *flags):
     own = ['--input', file, '--label', 'class', '--split', 'part_', '--output', out, '--certificate', 'none']
     espalier.run('train', *own, *flags)
     found = load(out, 'frontier.json')['points']
-    return [Point(p['expected_tests'], p['merit'], p['test']['auc'], p['tree']) for p in found]
+    return [Point(p[counted], p['merit'], p['test']['auc'], p['tree']) for p in found]
 
 
 def boosted(rows, fit, of):
