@@ -227,31 +227,31 @@ func (c *checkpoint) locate(s *objectstore.Store, folder string) error {
 	return nil
 }
 
-// blockBytes returns the size of the blocks of each part. It fails if a block is missing.
-func (c *checkpoint) blockBytes(ctx context.Context, s *objectstore.Store) (bytes [dataset.Parts]int64, err error) {
+// blockBytes returns the size of the blocks of each part, in bytes. It fails if a block is missing.
+func (c *checkpoint) blockBytes(ctx context.Context, s *objectstore.Store) (sizes [dataset.Parts]int64, err error) {
 	var blocks []string
 	var parts []int
 	for part := range c.Objects {
 		blocks = append(blocks, c.Objects[part].Blocks...)
 		parts = append(parts, slices.Repeat([]int{part}, len(c.Objects[part].Blocks))...)
 	}
-	sizes := make([]int64, len(blocks))
+	ofBlocks := make([]int64, len(blocks))
 	err = parallel.AtOnce(len(blocks), func(i int) error {
 		b, err := s.Stat(ctx, blocks[i])
-		sizes[i] = b.Size
+		ofBlocks[i] = b.Size
 		return err
 	})
-	for i, size := range sizes {
-		bytes[parts[i]] += size
+	for i, size := range ofBlocks {
+		sizes[parts[i]] += size
 	}
-	return bytes, err
+	return sizes, err
 }
 
 // check fails if the checkpoint has more objects than its blocks have bytes: memory is allocated for objects before their
 // blocks are read.
-func (c *checkpoint) check(bytes [dataset.Parts]int64) error {
+func (c *checkpoint) check(sizes [dataset.Parts]int64) error {
 	for part := range c.Objects {
-		if err := c.Objects[part].Check(len(c.Classes), bytes[part]); err != nil {
+		if err := c.Objects[part].Check(len(c.Classes), sizes[part]); err != nil {
 			return err
 		}
 	}

@@ -100,7 +100,7 @@ func (j *journal) restore(ctx context.Context, c *checkpoint) (*saved, error) {
 	if err := j.files.Store.RemoveAll(ctx, earlier); err != nil {
 		return nil, usage.Errorf("--output: %v", err)
 	}
-	bytes, err := c.blockBytes(ctx, j.files.Store)
+	sizes, err := c.blockBytes(ctx, j.files.Store)
 	if err != nil {
 		return nil, usage.Errorf("--output: a part of the checkpoint in %s is missing: %v; start again with --overwrite",
 			config.Output, err)
@@ -108,7 +108,7 @@ func (j *journal) restore(ctx context.Context, c *checkpoint) (*saved, error) {
 	damaged := func(err error) error {
 		return usage.Errorf("--output: the checkpoint in %s is damaged: %v; start again with --overwrite", config.Output, err)
 	}
-	if err := c.check(bytes); err != nil {
+	if err := c.check(sizes); err != nil {
 		return nil, damaged(err)
 	}
 	j.plan.reread(c.Others...)
