@@ -63,7 +63,7 @@ func (s *ObjectCounts) Check(classes int, most int64) error {
 	return nil
 }
 
-var errObjectCounts = errors.New("numbers of objects that are not those of its blocks")
+var errObjectCounts = errors.New("numbers of objects that its blocks do not have")
 
 // SetRare sets the features' numbers of rows whose value is missing or in the tail.
 func (s *ObjectCounts) SetRare(features []Feature) {

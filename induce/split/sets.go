@@ -145,7 +145,8 @@ func (s *Scanner) group() bool {
 	return true
 }
 
-// rare reports whether a value of the loaded feature, or all others, have too few rows in the node for a test of the value.
+// rare reports whether a value of the loaded feature, or all other values, have too few rows in the node for a test of the
+// value.
 func (s *Scanner) rare(code int32) bool {
 	if !s.column.Frequent || int(code) >= s.column.other() {
 		return false

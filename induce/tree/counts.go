@@ -15,7 +15,7 @@ type LeafCounts struct {
 	Rows    []int64   // by node
 
 	Groups *GroupCounts  // how far the rows are independent; nil: they are, and have the same weight
-	Strata *StrataCounts // the same rows in strata; nil: there are none
+	Strata *StrataCounts // the same rows in strata; nil: no presence test has strata
 }
 
 // NewLeafCounts returns zero counts for a tree.

@@ -104,7 +104,7 @@ func (s *stratifier) best(wanted int, ids []int32) []split.Test {
 // knownCounts counts the rows at a presence test by the code of a feature and by class.
 type knownCounts struct {
 	rows, weight int64
-	all, known   [][]int64 // weights: of all rows, and of those that have the value
+	all, known   [][]int64 // weights of all rows, and of the rows that have the value
 }
 
 func (s *stratifier) count(feature, wanted int, ids []int32) *knownCounts {
@@ -211,8 +211,8 @@ func likelihood(known, all int64) float64 {
 	return sum
 }
 
-// strata returns the strata of the presence tests; nil if there are none. If the counting tree would be too large, the presence
-// tests that the fewest rows reach have none.
+// strata returns the strata of the presence tests; nil if no test has strata. If the counting tree would be too large, the
+// presence tests that the fewest rows reach have no strata.
 func (s *stratifier) strata() *Strata {
 	var order []int
 	for node, tests := range s.tests {

@@ -174,7 +174,7 @@ func costHeaders(b []byte) ([]string, error) {
 		case group && at < 4:
 			return nil, fmt.Errorf("the column %q has prices of groups: want it after %s", column, list[1])
 		case group && !slices.Contains(header[at:], unit):
-			return nil, fmt.Errorf("the column %q has no column %q beside it, with the prices of the tests: add one, with 0 where "+
+			return nil, fmt.Errorf("the column %q has no column %q next to it, with the prices of the tests: add one, with 0 where "+
 				"there is no price", column, unit)
 		}
 		if err := dataset.CheckUnit(column); err != nil {

@@ -148,7 +148,7 @@ func TestForged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const damaged = "is damaged: numbers of objects that are not those of its blocks"
+	const damaged = "is damaged: numbers of objects that its blocks do not have"
 	all := n[0] + n[1] + n[2]
 	for _, forged := range []struct {
 		in       *regexp.Regexp

@@ -50,7 +50,7 @@ type describing struct {
 	// groups returns how far the rows of a part are independent, counted by the leaves of a tree; nil if rows have
 	// neither a key nor weights.
 	groups func(ctx context.Context, t *tree.Tree, part dataset.Part) (*tree.GroupCounts, error)
-	// strata counts the rows of each part in the strata of a tree's presence tests, nil where there are none; may be nil.
+	// strata counts the rows of each part in the strata of a tree's presence tests, nil if they have no strata; may be nil.
 	strata func(ctx context.Context, t *tree.Tree) (strataOfParts, error)
 }
 
