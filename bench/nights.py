@@ -125,14 +125,19 @@ def main():
                 time.sleep(chance.uniform(0, .7))  # a worker lives for about a second
             else:
                 time.sleep(chance.uniform(0, seconds))
-            hit = sum(map(kill, list(workers(program)))) if args.endpoint else kill(job.pid)
-            if args.endpoint and job.wait():
-                faults.append(f'{date}: a job whose worker was killed fails: {open(work + "/log").read()[-500:]}')
-            job.wait()
+            if args.endpoint:
+                hit = sum(map(kill, list(workers(program))))
+            else:
+                kill(job.pid)
+            code = job.wait()
+            if not args.endpoint:
+                hit = code == -signal.SIGKILL  # otherwise it had ended before
+            if code and code != -signal.SIGKILL:
+                faults.append(f'{date}: a job that was to be killed, or whose worker was, fails: {open(work + "/log").read()[-500:]}')
             counts['kills'] += hit > 0
             now = pointer(trees)
             counts['after which LATEST.json was as before'] += hit > 0 and now == before
-            if now != before and not now.startswith('runs/' + date):
+            if now != before and not (now or '').startswith('runs/' + date):
                 faults.append(f'{date}: {now} is in use after a kill, and was {before}')
         began = time.time()
         if start(folder, date).wait():

@@ -388,8 +388,10 @@ func (p *packing) each(pack []byte, use func(l *letter) error) error {
 		} else {
 			next = next[:0]
 		}
-		err := useAll(rows, use)
-		decoding.Wait()
+		err := func() error {
+			defer decoding.Wait() // also if use panics, as emitters do
+			return useAll(rows, use)
+		}()
 		if err != nil {
 			return err
 		}

@@ -33,8 +33,8 @@ type TrainConfig struct {
 
 	// Shards is how many shards Train divides the rows into, by their hash. A worker holds the
 	// distinct rows of one shard at a time: use a shard for every 10 MiB of distinct rows. Default
-	// 64. On Flink, fewer than 16 shards let a slot have more rows: 8 shards about 750 MB, 16 to 64
-	// about 370 MB.
+	// 64. On Flink, fewer than 16 shards let a slot have more rows: 8 shards about 750 MB; 16, 32
+	// and 64 shards about 370 MB, and other numbers of shards less.
 	Shards  int
 	Workers int // goroutines that grow a tree; default 0: as many as the worker has processors
 }

@@ -24,7 +24,7 @@ type Measured struct {
 }
 
 // NewMeasured returns zero counts. earlier may be nil. The error says why the earlier tree cannot be compared: it predicts
-// another label or other classes, or tests a column that is not a feature.
+// another label or other classes, or tests a column that is not a feature, or that has values of another kind or unit.
 func (s *Spec) NewMeasured(p *Plan, grown, earlier *tree.Tree) (*Measured, error) {
 	m := &Measured{spec: s, plan: p, trees: []*tree.Tree{grown}}
 	for part := range m.counts {
@@ -52,6 +52,16 @@ func (s *Spec) NewMeasured(p *Plan, grown, earlier *tree.Tree) (*Measured, error
 			case s.Columns[i].Type == dataset.Number && in.Kind == dataset.Numeric && s.Columns[i].Unit != in.Unit:
 				return nil, fmt.Errorf("it tests the column %q as values of unit %v, and the rows have unit %v", in.Name, in.Unit,
 					s.Columns[i].Unit)
+			}
+			if s.Columns[i].Type == 0 { // the rows decide
+				fitted := slices.IndexFunc(p.features, func(f dataset.Feature) bool { return f.Name == in.Name })
+				if fitted < 0 {
+					return nil, fmt.Errorf("it tests the column %q, which has no values, a single value or too many texts in the rows", in.Name)
+				}
+				if f := &p.features[fitted]; f.Kind != in.Kind || f.Unit != in.Unit {
+					return nil, fmt.Errorf("it tests the column %q as %s values of unit %v, and the rows have %s values of unit %v",
+						in.Name, in.Kind, in.Unit, f.Kind, f.Unit)
+				}
 			}
 			at = append(at, i)
 		}

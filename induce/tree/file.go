@@ -411,6 +411,7 @@ func (d *decoder) certificate() error {
 	}
 	c := &f.Certificate
 	d.Certificate = c
+	c.Assumptions = []Assumption{}
 	if len(f.Assumptions) == 0 || string(f.Assumptions) == "null" {
 		return nil
 	}

@@ -30,8 +30,12 @@ func (e *RunnerError) Nature() usage.Nature {
 	return usage.TryAgain
 }
 
-// Panicked reports whether the work of the job has panicked.
-func (e *RunnerError) Panicked() bool { return strings.HasPrefix(cause(e.Err), "panic: ") }
+// Panicked reports whether the work of the job has panicked. Beam's emitters also panic, with the error of a connection that
+// has ended; such a panic does not count.
+func (e *RunnerError) Panicked() bool {
+	text := cause(e.Err)
+	return strings.HasPrefix(text, "panic: ") && !strings.Contains(text, "rpc error:") && !strings.Contains(text, "context canceled")
+}
 
 // Unwrap returns the error of the runner.
 func (e *RunnerError) Unwrap() error { return e.Err }

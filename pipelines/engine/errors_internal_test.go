@@ -23,6 +23,7 @@ func TestCause(t *testing.T) {
 		{died + "137", "a worker process ended at its start with exit code 137: it was killed: out of memory? Give"},
 		{harness + "open file:///x: permission denied", "open file:///x: permission denied"},
 		{harness + "panic: index out of range\nFull error:\ngoroutine 7 [running]:\n...", "panic: index out of range"},
+		{harness + "panic: rpc error: code = Unavailable desc = error reading from server: EOF", "panic: rpc error: code = Unavailable"},
 		{"java.io.IOException: Insufficient number of network buffers", "java.io.IOException: Insufficient number of network buffers"},
 	} {
 		failed := &RunnerError{Job: "level 1", Runner: "flink", Err: errors.New(c.text)}
@@ -31,7 +32,7 @@ func TestCause(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 		nature := usage.TryAgain
-		if strings.HasPrefix(c.want, "panic: ") {
+		if strings.HasPrefix(c.want, "panic: index") {
 			nature = usage.Internal
 		}
 		if got := usage.NatureOf(failed); got != nature {
