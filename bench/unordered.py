@@ -9,12 +9,13 @@ them. lab and ct are known of the rows for which somebody ordered them:
     random  of 45 % and 25 % of the rows
     seen    more often if age (lab) or crp (ct), which are known of all rows, are high
     order   likewise, and crp itself was ordered for half of the rows, more often if age is high: ct only where crp is known
+    rare    as seen, and 3 % of the rows are ill instead of 20 %
     unseen  more often if the severity is high, which no column tells
 
 The truth is 200,000 new rows of which all values are known: what the chosen tree costs, and its AUC, if its tests are really done.
 Each cohort is read in both ways, --absent unordered and --absent value. The table has the means over the seeds: of what is printed for
 the test rows, of the truth, of the difference with its standard error, and the share of runs whose truth is within two printed
-standard errors. The script fails if, read as unordered, the mean difference of random, seen or order is beyond two printed
+standard errors. The script fails if, read as unordered, the mean difference of random, seen, order or rare is beyond two printed
 standard errors, and two of its own. It needs Python, and Go unless --espalier names a binary; it installs by pip what is missing of numpy and pyarrow.
 """
 
@@ -33,7 +34,7 @@ from synthetic import Runs
 prices = {'age': 0, 'crp': 5, 'lab': 30, 'ct': 120}
 
 
-def patients(rng, n):
+def patients(rng, n, way):
     """The values of n patients, their severity and their class."""
     z = rng.normal(size=n)
     values = {
@@ -42,7 +43,7 @@ def patients(rng, n):
         'lab': z + 0.7 * rng.normal(size=n),
         'ct': z + 0.35 * rng.normal(size=n),
     }
-    return values, z, np.where(z + 0.4 * rng.normal(size=n) > 0.9, 'ill', 'well')
+    return values, z, np.where(z + 0.4 * rng.normal(size=n) > (2 if way == 'rare' else 0.9), 'ill', 'well')
 
 
 def chance(x):
@@ -69,7 +70,7 @@ def ordered(rng, way, values, z):
 
 def cohort(seed, way, n):
     rng = np.random.default_rng(seed)
-    values, z, label = patients(rng, n)
+    values, z, label = patients(rng, n, way)
     for name, known in ordered(rng, way, values, z).items():
         values[name] = np.where(known, values[name], np.nan)
     return values, label
@@ -80,7 +81,7 @@ def one(runs, seed, way, reading, n, preset):
     runs.write(*cohort(seed, way, n))
     costs = runs.text('costs.csv', 'feature,cost\n' + ''.join(f'{name},{price}\n' for name, price in prices.items()))
     tree, test, _ = runs.train('--costs', costs, '--absent', reading, '--preset', preset, '--seed', str(seed))
-    values, _, label = patients(np.random.default_rng(10_000 + seed), 200_000)
+    values, _, label = patients(np.random.default_rng(10_000 + seed), 200_000, way)
     truth = runs.evaluate(runs.write(values, label, 'truth.parquet'))
     intervals = test['intervals']
     return {
@@ -115,5 +116,5 @@ if '-h' not in sys.argv and '--help' not in sys.argv:
     print('|', ' | '.join(head), '|')
     print('|' + ' --- |' * len(head))
 judging.main(
-    __doc__, ['random', 'seen', 'order', 'unseen'], judge, seeds=10, rows=6000, readings=['unordered', 'value'], presets=['default']
+    __doc__, ['random', 'seen', 'order', 'rare', 'unseen'], judge, seeds=10, rows=6000, readings=['unordered', 'value'], presets=['default']
 )

@@ -150,7 +150,9 @@ func newFitter(
 		}
 	}
 	f.units = newUnits(f.weights)
-	f.leastGain = opts.Gain / f.units.gain
+	if opts.Gain > 0 {
+		f.leastGain = opts.Gain / f.units.gain
+	}
 	return f
 }
 

@@ -260,7 +260,7 @@ func (f *fitter) search(l *leaf) {
 	}
 	l.best.gain = f.leastGain
 	defer func() {
-		if l.best.gain == f.leastGain {
+		if !(l.best.gain > f.leastGain) {
 			l.best.gain = 0
 		}
 	}()

@@ -133,8 +133,25 @@ func (t *Tree) Known(weights [][]int64) [][]int64 {
 	if !hasUnordered(t.Features) {
 		return weights
 	}
+	grown := make([][]int64, len(t.Nodes))
+	for i := range t.Nodes {
+		grown[i] = t.Nodes[i].RawClassWeights
+	}
+	return t.knownBy(&evidence{rows: weights, grown: grown})
+}
+
+// evidence has the weights by class, by node, that divide the classes of a node among its children: of the first kind that a
+// class has, as of rows below.
+type evidence struct {
+	rows  [][]int64 // of the rows
+	wider [][]int64 // of the rows in all strata, for nodes below the tests of strata, see Strata; nil for other nodes
+	least int64     // weight below which a class is divided by wider, if that is there
+	grown [][]int64 // of the rows that the tree was grown on
+}
+
+func (t *Tree) knownBy(by *evidence) [][]int64 {
 	known := make([][]int64, len(t.Nodes))
-	known[0] = weights[0]
+	known[0] = by.rows[0]
 	for at := range t.Nodes {
 		n := &t.Nodes[at]
 		if n.Leaf() {
@@ -145,28 +162,35 @@ func (t *Tree) Known(weights [][]int64) [][]int64 {
 			known[n.ByOutcome(0).Child] = known[at]
 			continue
 		}
-		t.divide(n, known[at], weights, known)
+		t.divide(n, known[at], by, known)
 	}
 	return known
 }
 
 // divide divides the known weights of a node among its children: see Known.
-func (t *Tree) divide(n *Node, whole []int64, weights, known [][]int64) {
+func (t *Tree) divide(n *Node, whole []int64, by *evidence, known [][]int64) {
+	least := int64(1)
+	wider := by.rows
+	if by.wider != nil && by.wider[n.Branches[0].Child] != nil {
+		least = by.least
+		wider = by.wider
+	}
 	parts := make([]int64, len(n.Branches))
 	for _, b := range n.Branches {
 		known[b.Child] = make([]int64, len(whole))
 	}
 	for k, total := range whole {
-		for _, share := range []func(child int) int64{
-			func(child int) int64 { return weights[child][k] },
-			func(child int) int64 { return t.Nodes[child].RawClassWeights[k] },
+		for kind, share := range []func(child int) int64{
+			func(child int) int64 { return by.rows[child][k] },
+			func(child int) int64 { return wider[child][k] },
+			func(child int) int64 { return by.grown[child][k] },
 			func(child int) int64 { return t.Nodes[child].Weight },
 			func(int) int64 { return 1 },
 		} {
 			for i, b := range n.Branches {
 				parts[i] = share(b.Child)
 			}
-			if sum(parts) > 0 {
+			if all := sum(parts); all > 0 && (kind > 0 || all >= least) {
 				break
 			}
 		}
@@ -234,6 +258,18 @@ func (t *Tree) KnownCounts(c *LeafCounts) *LeafCounts {
 		known.Weights, _, _ = c.Strata.known(t)
 		return &known
 	}
+	known := *c
+	known.Weights = t.Known(t.summed(c))
+	for at := range t.Nodes {
+		if !t.Nodes[at].Leaf() {
+			known.Weights[at] = nil
+		}
+	}
+	return &known
+}
+
+// summed returns the weights of counts at all nodes.
+func (t *Tree) summed(c *LeafCounts) [][]int64 {
 	weights := make([][]int64, len(t.Nodes))
 	for at := len(t.Nodes) - 1; at >= 0; at-- {
 		if t.Nodes[at].Leaf() {
@@ -247,14 +283,7 @@ func (t *Tree) KnownCounts(c *LeafCounts) *LeafCounts {
 			}
 		}
 	}
-	known := *c
-	known.Weights = t.Known(weights)
-	for at := range t.Nodes {
-		if !t.Nodes[at].Leaf() {
-			known.Weights[at] = nil
-		}
-	}
-	return &known
+	return weights
 }
 
 // KnownSquares returns, by node and class, how far known weights of counts are evidence: the mean square of the factors by

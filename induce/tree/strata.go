@@ -3,9 +3,11 @@ package tree
 import (
 	"cmp"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/split"
 )
@@ -15,6 +17,7 @@ import (
 const (
 	mostStrata     = 5
 	leastKnownRows = 10
+	leastDivided   = 5       // rows of a class at a node of a stratum; with fewer, the rows of all strata divide the class
 	mostCounting   = 1 << 14 // nodes of a counting tree
 )
 
@@ -84,21 +87,32 @@ func (s *stratifier) visit(node int, ids []int32) {
 }
 
 // best returns the tests of the strata for a presence test, which objects have reached; nil if no feature tells who has the value.
+// Of two features that gain the same, it takes the first.
 func (s *stratifier) best(wanted int, ids []int32) []split.Test {
-	var best []split.Test
-	gain := 0.0
-	for feature := range s.Features {
-		if s.asked[feature] == 0 || feature == wanted {
-			continue
+	all := s.count(wanted, wanted, ids)
+	known := all.weight - sum(all.all[s.Features[wanted].MissingCode()])
+	if known == all.weight || !all.enough(known/2) {
+		return nil // not even two strata have enough rows
+	}
+	tests := make([][]split.Test, len(s.Features))
+	gains := make([]float64, len(s.Features))
+	parallel.Each(len(s.Features), runtime.GOMAXPROCS(0), func(feature int) {
+		if s.asked[feature] > 0 && feature != wanted {
+			c := s.count(feature, wanted, ids)
+			tests[feature] = c.tests(feature, &s.Features[feature])
+			gains[feature] = c.gain(tests[feature], &s.Features[feature])
 		}
-		c := s.count(feature, wanted, ids)
-		tests := c.tests(feature, &s.Features[feature])
-		if g := c.gain(tests, &s.Features[feature]); g > gain {
-			best = tests
-			gain = g
+	})
+	best := 0
+	for feature, gain := range gains {
+		if gain > gains[best] {
+			best = feature
 		}
 	}
-	return best
+	if !(gains[best] > 0) {
+		return nil
+	}
+	return tests[best]
 }
 
 // knownCounts counts the rows at a presence test by the code of a feature and by class.
@@ -109,12 +123,9 @@ type knownCounts struct {
 
 func (s *stratifier) count(feature, wanted int, ids []int32) *knownCounts {
 	codes := s.Features[feature].Codes()
-	c := &knownCounts{all: make([][]int64, codes), known: make([][]int64, codes)}
 	classes := len(s.Label.Classes)
-	for code := range codes {
-		c.all[code] = make([]int64, classes)
-		c.known[code] = make([]int64, classes)
-	}
+	c := &knownCounts{all: slices.Collect(slices.Chunk(make([]int64, codes*classes), classes))}
+	c.known = slices.Collect(slices.Chunk(make([]int64, codes*classes), classes))
 	missing := s.Features[wanted].MissingCode()
 	for _, id := range ids {
 		code := s.objects.Codes[feature].At(int(id))
@@ -197,7 +208,8 @@ func (c *knownCounts) gain(tests []split.Test, f *dataset.Feature) float64 {
 		}
 		gain -= likelihood(known[mostStrata], all[mostStrata])
 	}
-	return float64(gain*float64(c.rows))/float64(max(1, c.weight)) - float64(parameters)*portable.Log(float64(max(1, c.rows)))/2
+	chance := float64(float64(parameters) * portable.Log(float64(max(1, c.rows))) / 2)
+	return float64(gain*float64(c.rows))/float64(max(1, c.weight)) - chance
 }
 
 // likelihood returns the logarithm of the likelihood that known of all rows have a value, at its most likely share.
@@ -291,11 +303,37 @@ func (s *stratifier) build() *Strata {
 	return made
 }
 
+// divided returns the known weights at the nodes of the counting tree. A class with few rows at a node of a stratum, as a rare
+// class may have, is divided by the rows of all strata. t is the tree that the strata are of.
+func (c *StrataCounts) divided(t *Tree) [][]int64 {
+	weights := c.Counting.summed(c.Counts)
+	by := &evidence{rows: weights, wider: make([][]int64, len(weights)), grown: make([][]int64, len(weights))}
+	all := make([][]int64, len(t.Nodes)) // of all copies of a node
+	for i, origin := range c.origin {
+		by.grown[i] = t.Nodes[origin].RawClassWeights
+		for _, b := range c.Counting.Nodes[i].Branches {
+			below := c.origin[b.Child]
+			if below == origin {
+				continue // a stratum
+			}
+			if all[below] == nil {
+				all[below] = make([]int64, len(t.Label.Classes))
+			}
+			for k, w := range weights[b.Child] {
+				all[below][k] += w
+			}
+			by.wider[b.Child] = all[below]
+		}
+	}
+	by.least = leastDivided * sum(weights[0]) / max(1, c.Counts.TotalRows())
+	return c.Counting.knownBy(by)
+}
+
 // known returns the known weights at the leaves of the tree that the strata are of, see Tree.KnownCounts, by node: nil for inner
 // nodes. ofRows has, by node and class, the mean square of the factors by which rows count, and alone the sum of the squares of
 // known weights for which there is no row.
 func (c *StrataCounts) known(t *Tree) (weights [][]int64, ofRows, alone [][]float64) {
-	known := c.Counting.KnownCounts(c.Counts)
+	known := c.divided(t)
 	weights = t.NewLeafCounts().Weights
 	rows := t.NewLeafCounts().Weights
 	ofRows = make([][]float64, len(t.Nodes))
@@ -308,7 +346,7 @@ func (c *StrataCounts) known(t *Tree) (weights [][]int64, ofRows, alone [][]floa
 			ofRows[origin] = make([]float64, len(t.Label.Classes))
 			alone[origin] = make([]float64, len(t.Label.Classes))
 		}
-		for k, w := range known.Weights[i] {
+		for k, w := range known[i] {
 			weights[origin][k] += w
 			square := float64(float64(w) * float64(w))
 			if n := c.Counts.Weights[i][k]; n > 0 {

@@ -91,6 +91,34 @@ func TestStrata(t *testing.T) {
 	}
 }
 
+// TestStrataOfRareClass: no ill young row has the lab, so the rows of all strata divide the class, 30 to 10. Below it, as few
+// rows as 4 would divide it by chance; a class with enough rows is divided in its stratum.
+func TestStrataOfRareClass(t *testing.T) {
+	made, o, _ := askedByAge(t, dataset.Numeric)
+	strata := made.Stratify(o, o.TotalWeight())
+	for _, ill := range []int64{0, 4} { // ill young rows with a high lab
+		judged := dataset.NewObjects(dataset.NewLayout(made.Features), 2, true, 6)
+		for _, row := range []struct {
+			age, lab  int
+			well, ill int64
+		}{{0, 0, 90, 0}, {0, 1, 10, ill}, {0, 2, 100, 40 - ill}, {1, 0, 10, 30}, {1, 1, 30, 10 - ill}} {
+			judged.Append([]int{row.age, row.lab}, []dataset.ClassWeight{{Class: 0, Weight: row.well}, {Class: 1, Weight: row.ill}}, row.well+row.ill)
+		}
+		counts := made.CountObjects(judged)
+		counts.Strata = &tree.StrataCounts{Strata: strata, Counts: strata.Counting.CountObjects(judged)}
+		old := 40 - ill // ill old rows, all with the lab
+		want := [][]int64{{180 + 10, 30 + 30}, {20 + 30, 10 + old - 30}}
+		var got [][]int64
+		for _, b := range made.Nodes[2].Branches {
+			got = append(got, made.KnownCounts(counts).Weights[b.Child])
+		}
+		slices.SortFunc(got, func(a, b []int64) int { return int(b[0] - a[0]) })
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d ill young rows have a high lab: known weights by lab (-want +got):\n%s", ill, diff)
+		}
+	}
+}
+
 // TestStrataOfNothing: there are no strata where the value was ordered at random, where all rows have it, and for trees
 // without presence tests.
 func TestStrataOfNothing(t *testing.T) {

@@ -100,7 +100,7 @@ func (j *Driver) warnOfCounts(spec *jobs.RowSpec, parts *[dataset.Parts]*dataset
 		all.Merge(s)
 	}
 	if least, greatest, like := all.LikeCounts(); like && spec.Count == "" {
-		j.Reporter.Warn(fmt.Sprintf("the weights in column %q are whole numbers from %v to %v: if a line stands for that number of rows, "+
-			"name the column by --count, which deals and measures them one by one", spec.Weight, least, greatest))
+		j.Reporter.Warn(fmt.Sprintf("the weights in column %q are whole numbers from %v to %v: if a line stands for that number of rows in a "+
+			"table of counts, name the column by --count, which deals them to training and test one by one", spec.Weight, least, greatest))
 	}
 }

@@ -167,7 +167,7 @@ func costHeaders(b []byte) ([]string, error) {
 	for i, column := range header[at:] {
 		unit, group := strings.CutPrefix(column, ofGroups)
 		switch {
-		case column == "value" || column == "group":
+		case column == "value" || column == "group" || column == ofGroups+"cost":
 			return list, nil
 		case slices.Contains(header[:at+i], column):
 			return nil, fmt.Errorf("the column %q is there twice: leave one out", column)

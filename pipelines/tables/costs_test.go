@@ -97,6 +97,7 @@ func TestFurtherColumns(t *testing.T) {
 		"feature,cost,value":                          general,
 		"feature,minutes":                             general,
 		"feature,cost,group":                          general,
+		"feature,cost,group_cost":                     general,
 	} {
 		url := costsFile(t, header+"\n")
 		_, err := tables.ReadCosts(t.Context(), source.Process, &config.Train{Tables: config.Tables{CostsFile: url}}, columns())
