@@ -140,13 +140,13 @@ func (t *Tree) Known(weights [][]int64) [][]int64 {
 	return t.knownBy(&evidence{rows: weights, grown: grown})
 }
 
-// evidence has the weights by class, by node, that divide the classes of a node among its children: of the first kind that a
-// class has, as of rows below.
+// evidence has weights of rows, by node and class. They divide each class of a node among its children: the first weights that
+// the class has at the children.
 type evidence struct {
-	rows  [][]int64 // of the rows
-	wider [][]int64 // of the rows in all strata, for nodes below the tests of strata, see Strata; nil for other nodes
-	least int64     // weight below which a class is divided by wider, if that is there
-	grown [][]int64 // of the rows that the tree was grown on
+	rows  [][]int64 // weights of the rows themselves
+	wider [][]int64 // weights in all strata, at nodes below the tests of strata, see Strata; nil at other nodes
+	least int64     // weight in rows below which wider divides a class
+	grown [][]int64 // weights of the rows that the tree was grown on
 }
 
 func (t *Tree) knownBy(by *evidence) [][]int64 {

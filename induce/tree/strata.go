@@ -308,7 +308,7 @@ func (s *stratifier) build() *Strata {
 func (c *StrataCounts) divided(t *Tree) [][]int64 {
 	weights := c.Counting.summed(c.Counts)
 	by := &evidence{rows: weights, wider: make([][]int64, len(weights)), grown: make([][]int64, len(weights))}
-	all := make([][]int64, len(t.Nodes)) // of all copies of a node
+	all := make([][]int64, len(t.Nodes)) // weights in all copies of a node
 	for i, origin := range c.origin {
 		by.grown[i] = t.Nodes[origin].RawClassWeights
 		for _, b := range c.Counting.Nodes[i].Branches {
