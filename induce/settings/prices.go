@@ -200,9 +200,11 @@ func (s *Settings) TestOrder(columns []dataset.FeatureColumn, contents []uint64)
 	return dataset.TestOrder(columns, contents)
 }
 
-// groups reports whether all trees of the grid test a categorical feature of this many codes for sets of values.
-func (s *Settings) groups(codes int) bool {
-	return !slices.ContainsFunc(s.Tests, func(f split.Family) bool { return !f.Sets(codes) })
+// frequent reports whether a value of a categorical feature of this many codes needs more than one row for a test: where the
+// values are so many that all families with sets have sets of them, and no tree has one-hot tests, as in the paper. A single
+// tree and the same tree of a grid agree.
+func (s *Settings) frequent(codes int) bool {
+	return split.All.Sets(codes) && !slices.Contains(s.Tests, split.OneHot)
 }
 
 // SplitColumns returns the features in the form that the scan for tests takes, each with all that decides the price of a
@@ -214,7 +216,7 @@ func (s *Settings) SplitColumns(features []dataset.Feature) []split.Column {
 		columns[i].FreeRepeats = s.FreeRepeats && s.Select != frontier.First && s.Select != frontier.Paper
 		columns[i].First = slices.Index(s.First, features[i].Name) + 1
 		columns[i].Monotone = s.Monotone[features[i].Name]
-		columns[i].Frequent = !columns[i].Numeric && s.groups(columns[i].Codes)
+		columns[i].Frequent = !columns[i].Numeric && s.frequent(columns[i].Codes)
 	}
 	return columns
 }
