@@ -200,9 +200,9 @@ func (s *Settings) TestOrder(columns []dataset.FeatureColumn, contents []uint64)
 	return dataset.TestOrder(columns, contents)
 }
 
-// frequent reports whether a value of a categorical feature of this many codes needs more than one row for a test: where the
-// values are so many that all families with sets have sets of them, and no tree has one-hot tests, as in the paper. A single
-// tree and the same tree of a grid agree.
+// frequent reports whether a value of a categorical feature of this many codes needs more than one row for a test: if the
+// codes suffice for all families with sets to have sets of them, and no tree has one-hot tests, as in the paper. A single tree
+// and the same tree of a grid agree.
 func (s *Settings) frequent(codes int) bool {
 	return split.All.Sets(codes) && !slices.Contains(s.Tests, split.OneHot)
 }
