@@ -11,7 +11,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 )
 
-// TestTry: Try returns errors of construction, of this package and of Beam alike; it passes on faults of a program.
+// TestTry: Try returns errors of construction, of this package and of Beam alike; it does not catch faults of a program.
 func TestTry(t *testing.T) {
 	_, s := beam.NewPipelineWithRoot()
 	none := beam.Create(s, 1.0)

@@ -270,8 +270,8 @@ func (*stampVisitFn) ProcessElement(v visit) (beam.EventTime, visit) {
 	return beam.EventTime(v.ID * 3000), v
 }
 
-// TestWindowReports: the report on a pane is that of Train for the same rows, and a refused pane has its refusal. Reports
-// does not change the trees.
+// TestWindowReports: the report on a pane equals the report of Train on the same rows, and a refused pane has its refusal.
+// Reports does not change the trees.
 func TestWindowReports(t *testing.T) {
 	c := transforms.DefaultTrainConfig("Class", "id")
 	c.Features = visitConfig().Features

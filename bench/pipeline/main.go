@@ -1,6 +1,6 @@
 // Command pipeline trains a tree on synthetic rows in a Beam pipeline, scores the rows by the tree, and
 // prints seconds and peak memory as JSON. With --write it writes the rows as Parquet files instead, for
-// espalier train and predict. With --hours it grows a tree of each of so many hours, and scores the rows, whose
+// espalier train and predict. With --hours N it grows a tree of each of N hours, and scores the rows, whose
 // times are in these hours or an hour later, by the tree of their own hour or by the latest tree.
 //
 //	go run ./bench/pipeline --rows 1000000 --runner direct
@@ -102,7 +102,7 @@ func main() {
 	rows := flag.Int64("rows", 100_000, "number of rows")
 	train := flag.Bool("train", true, "train a tree, and write it to --tree")
 	score := flag.String("score", "trees", "what scores the rows: trees (of the same pipeline), latest, json (of --tree) or none")
-	hours := flag.Int64("hours", 0, "grow a tree of each of so many hours; 0: of all rows")
+	hours := flag.Int64("hours", 0, "grow a tree of each of this number of hours; 0: of all rows")
 	stream := flag.Bool("stream", false, "the rows of hours are unbounded")
 	tree := flag.String("tree", "tree.json", "file of the tree")
 	shards := flag.Int("shards", 0, "shards of the training; 0: the default")

@@ -29,8 +29,9 @@ const (
 	// decimals is the inverse of the unit of a leaf's values.
 	decimals = 1000
 
-	// ChanceGain is the gain that a split must exceed to lower the log loss of new rows. A split adds a parameter, which by
-	// chance alone lowers twice the log loss of the rows that it is fitted to by 1, and raises that of new rows by 1
+	// ChanceGain is the gain that a split must exceed to lower the log loss of new rows. A split adds a parameter. By
+	// chance alone the parameter lowers twice the log loss of the rows that it is fitted to by 1, and raises twice the log loss
+	// of new rows by 1
 	// (Akaike: A new look at the statistical model identification, 1974).
 	ChanceGain = 2
 )

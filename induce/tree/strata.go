@@ -87,7 +87,7 @@ func (s *stratifier) visit(node int, ids []int32) {
 }
 
 // best returns the tests of the strata for a presence test, which objects have reached; nil if no feature tells who has the value.
-// Of two features that gain the same, it takes the first.
+// The first of two features with the same gain wins.
 func (s *stratifier) best(wanted int, ids []int32) []split.Test {
 	all := s.count(wanted, wanted, ids)
 	known := all.weight - sum(all.all[s.Features[wanted].MissingCode()])

@@ -55,7 +55,7 @@ func askedByAge(t *testing.T, kind dataset.Kind) (made *tree.Tree, o *dataset.Ob
 }
 
 // TestStrata: whether a value was ordered depends on a feature that the tree does not ask. In the strata of the feature the known
-// weights are those of a world in which all rows have the value; without strata they are not.
+// weights equal the weights of a world in which all rows have the value; without strata the weights differ.
 func TestStrata(t *testing.T) {
 	for _, kind := range []dataset.Kind{dataset.Numeric, dataset.Categorical} {
 		made, o, all := askedByAge(t, kind)
