@@ -139,6 +139,9 @@ func measureRows(ctx context.Context, s *session.Session, c *config.Evaluate) (*
 		return nil, nil, err
 	}
 	counted := predicted[0]
+	if err := countStrata(ctx, s, in, s.Temporary, t, model, spec, counted.Scores); err != nil {
+		return nil, nil, err
+	}
 	source.WarnOfNovelty(s.Reporter.Warn, t, source.Novelties(t, counted.Novelty, counted.Rows), counted.Rows)
 	m := newPredictedMetrics(t, counted, spec)
 	if c.ErrorCostsFile != "" {

@@ -323,6 +323,9 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 	}
 	r.Also = p.alsoScored(all)
 	if p.spec.Label != "" {
+		if err := countStrata(ctx, p.Session, p.input, scratch, p.tree, p.model, p.spec, counted.Scores); err != nil {
+			return nil, err
+		}
 		r.Metrics = newPredictedMetrics(p.tree, counted, p.spec)
 		if err := warnOfOtherClasses(p.Reporter.Warn, counted.OtherClass, measuredRows(r.Metrics), p.spec.Label, p.tree); err != nil {
 			p.Reporter.Warn(err.Error()) // the rows are scored all the same

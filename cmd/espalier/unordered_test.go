@@ -123,3 +123,74 @@ func grownTrees(t *testing.T, file string) int {
 	}
 	return f.Grown
 }
+
+// TestOrderedByAnother: a lab was ordered by age, which the tree does not ask. evaluate, and predict with labels, print for the
+// test rows what train printed, as both count within strata of age. Without the strata, or without the column, evaluate divides
+// classes by the path alone, which gives other figures.
+func TestOrderedByAnother(t *testing.T) {
+	folder := t.TempDir()
+	at := func(name string) string { return filepath.Join(folder, name) }
+	r := rand.New(rand.NewPCG(78, 1))
+	lines := map[string][]string{"rows": {"lab,age,part,class"}, "held": {"lab,age,part,class"}, "narrow": {"lab,class"}}
+	for i := range 3000 {
+		age := r.IntN(70)
+		z := r.NormFloat64() + float64(age-35)/20
+		lab, class, part := "", "well", "train"
+		if r.Float64() < 0.1+float64(age)/90 {
+			lab = fmt.Sprintf("%.2f", z+0.2*r.NormFloat64())
+		}
+		if z+0.3*r.NormFloat64() > 1 {
+			class = "ill"
+		}
+		if i%3 == 0 {
+			part = "test"
+			lines["held"] = append(lines["held"], fmt.Sprintf("%s,%d,%s,%s", lab, age, part, class))
+			lines["narrow"] = append(lines["narrow"], lab+","+class)
+		}
+		lines["rows"] = append(lines["rows"], fmt.Sprintf("%s,%d,%s,%s", lab, age, part, class))
+	}
+	for name, list := range lines {
+		if err := os.WriteFile(at(name+".csv"), []byte(strings.Join(list, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		espalier(t, "import", at(name+".csv"), "--output", at(name)).wants(t, 0)
+	}
+	if err := os.WriteFile(at("costs.csv"), []byte("feature,cost\nlab,30\nage,1000\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	espalier(t, "train", "--input", at("rows"), "--label", "class", "--split_column", "part", "--costs", at("costs.csv"), "--max_cost", "30",
+		"--report", "none", "--output", at("run")).wants(t, 0)
+	figures := func(name string) string {
+		b, err := os.ReadFile(at(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m struct{ Test json.RawMessage }
+		if err := json.Unmarshal(b, &m); err != nil || m.Test == nil {
+			t.Fatalf("%s: %v, no figures", name, err)
+		}
+		return string(m.Test)
+	}
+	evaluate := func(input string, texts ...string) string {
+		espalier(t, "evaluate", "--model", at("run"), "--input", at(input), "--output", at("figures.json"), "--overwrite").wants(t, 0, texts...)
+		return figures("figures.json")
+	}
+	want := figures("run/metrics.json")
+	if got := evaluate("held"); got != want {
+		t.Errorf("evaluate: %s\ntrain: %s", got, want)
+	}
+	espalier(t, "predict", "--model", at("run"), "--input", at("held"), "--output", at("scored")).wants(t, 0)
+	if got := figures("scored/_metrics.json"); got != want {
+		t.Errorf("predict: %s\ntrain: %s", got, want)
+	}
+	narrow := evaluate("narrow", "who ordered values", "age")
+	if narrow == want {
+		t.Errorf("strata do not change the figures %s: the test shows nothing", want)
+	}
+	if err := os.Remove(at("run/strata.json")); err != nil {
+		t.Fatal(err)
+	}
+	if got := evaluate("held"); got != narrow {
+		t.Errorf("without strata: %s\nwithout their column: %s", got, narrow)
+	}
+}

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"runtime"
 	"slices"
@@ -241,7 +242,11 @@ func (s *stratifier) strata() *Strata {
 	if len(order) == 0 {
 		return nil
 	}
-	return s.build()
+	made, err := s.StrataBy(s.build())
+	if err != nil {
+		panic(err) // it has just been built for the tree
+	}
+	return made
 }
 
 // size returns the number of nodes of the counting tree.
@@ -259,16 +264,14 @@ func (s *stratifier) size() float64 {
 }
 
 // build makes the counting tree.
-func (s *stratifier) build() *Strata {
+func (s *stratifier) build() *Tree {
 	counting := &Tree{Label: s.Label, Features: s.Features, Algorithm: s.Algorithm, Training: s.Training}
-	made := &Strata{Counting: counting}
 	type place struct{ node, tests int } // tests: how many tests of its strata are above the node
 	queue := []place{{}}
 	for at := 0; at < len(queue); at++ {
 		p := queue[at]
 		n := s.Nodes[p.node]
 		n.Model = nil
-		made.origin = append(made.origin, p.node)
 		if tests := s.tests[p.node]; p.tests < len(tests) {
 			f := &s.Features[tests[p.tests].Feature]
 			n.Test = &Test{Test: tests[p.tests], Cost: f.Cost}
@@ -285,8 +288,7 @@ func (s *stratifier) build() *Strata {
 				n.Branches[i].Child = len(queue) - 1
 			}
 			if n.Test != nil {
-				test := *n.Test
-				n.Test = &test
+				n.Test = &Test{Test: n.Test.Test, Cost: n.Test.Cost}
 			}
 		}
 		counting.Nodes = append(counting.Nodes, n)
@@ -300,7 +302,36 @@ func (s *stratifier) build() *Strata {
 	}
 	SumUp(counting.Nodes)
 	counting.Bill()
-	return made
+	return counting
+}
+
+var errStrata = errors.New("strata of another tree")
+
+// StrataBy returns the strata of the presence tests, given the counting tree that Stratify has found for the tree. The tree may
+// have fewer features since, see Tested. The error says that the strata are those of another tree.
+func (t *Tree) StrataBy(counting *Tree) (*Strata, error) {
+	s := &Strata{Counting: counting, origin: make([]int, len(counting.Nodes))}
+	for i := range counting.Nodes {
+		c := &counting.Nodes[i]
+		n := &t.Nodes[s.origin[i]]
+		if c.Leaf() != n.Leaf() {
+			return nil, errStrata
+		}
+		if c.Leaf() {
+			continue
+		}
+		stratum := counting.Features[c.Test.Feature].Name != t.Features[n.Test.Feature].Name
+		if stratum && !t.Presence(n) || !stratum && (c.Test.Kind != n.Test.Kind || len(c.Branches) != len(n.Branches)) {
+			return nil, errStrata
+		}
+		for k, b := range c.Branches {
+			s.origin[b.Child] = s.origin[i]
+			if !stratum {
+				s.origin[b.Child] = n.Branches[k].Child
+			}
+		}
+	}
+	return s, nil
 }
 
 // divided returns the known weights at the nodes of the counting tree. A class with few rows at a node of a stratum, as a rare

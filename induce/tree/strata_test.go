@@ -81,12 +81,20 @@ func TestStrata(t *testing.T) {
 		if diff := cmp.Diff(all, leaves()); diff != "" {
 			t.Errorf("known weights in strata by a feature of kind %v (-want +got):\n%s", kind, diff)
 		}
-		again, err := tree.Decode(strata.Counting.Encode())
+		counting, err := tree.Decode(strata.Counting.Encode())
 		if err != nil {
 			t.Fatalf("the counting tree cannot be sent to workers: %v", err)
 		}
-		if diff := cmp.Diff(strata.Counting.CountObjects(o), again.CountObjects(o)); diff != "" {
-			t.Errorf("counts by a counting tree that was sent (-want +got):\n%s", diff)
+		again, err := made.StrataBy(counting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts.Strata = &tree.StrataCounts{Strata: again, Counts: counting.CountObjects(o)}
+		if diff := cmp.Diff(all, leaves()); diff != "" {
+			t.Errorf("known weights by a counting tree that was sent (-want +got):\n%s", diff)
+		}
+		if _, err := orderedLab(t, false).StrataBy(counting); err == nil {
+			t.Error("strata of another tree are accepted")
 		}
 	}
 }

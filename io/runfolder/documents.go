@@ -23,6 +23,7 @@ type Run struct {
 	Trees    []*tree.Tree // by point of Frontier
 	Grown    *Grown       // of training with a choice among trees
 
+	Strata     *tree.Tree  // of training with values that were never ordered: the counting tree, see tree.Strata
 	Importance *Importance // of training
 	Report     []byte      // of training: report.html
 	Card       []byte      // of training: model_card.md
@@ -76,6 +77,12 @@ func Documents() []Document {
 			Name: DataMetricsName, Kinds: predictions, Schema: "metrics", codec: metricsCodec(), optional: true,
 			Holds:  "figures, where the rows have a label",
 			Values: SliceValues,
+		},
+		{
+			Name: StrataName, Kinds: training, Schema: "tree", optional: true,
+			codec:  text(func(r *Run) **tree.Tree { return &r.Strata }, (*tree.Tree).Encode, decodeTree),
+			Holds:  "strata by who ordered values",
+			Values: TestedValues | AllValues | Ends,
 		},
 		{
 			Name: ImportanceName, Kinds: training, Schema: "importance", optional: true,
@@ -168,6 +175,7 @@ const (
 	ReportName   = "report.html"
 	CardName     = "model_card.md"
 	SchemaName   = "schema.json"
+	StrataName   = "strata.json"
 
 	ImportanceName = "importance.json"
 

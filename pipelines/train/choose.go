@@ -97,6 +97,7 @@ type chosen struct {
 	frontierTrees []*tree.Tree        // the trees of the frontier's points
 	grown         *runfolder.Grown    // nil: there was only one tree
 	importance    *runfolder.Importance
+	strata        *tree.Tree // counting tree of the strata; nil: the tree has none
 }
 
 // choose chooses a tree among the scored trees and their prunings.
@@ -246,6 +247,11 @@ func (d *describing) measure(
 	}
 	if err != nil {
 		return err
+	}
+	for _, s := range strata {
+		if s != nil {
+			r.strata = s.Counting.Tested()
+		}
 	}
 	err = parallel.AtOnce(2, func(i int) (err error) {
 		switch {

@@ -80,7 +80,7 @@ func (w *writer) manifest(g *grown, c *chosen) *runfolder.Manifest {
 func (c *chosen) documents() *runfolder.Run {
 	return &runfolder.Run{
 		Tree: c.tree, Metrics: c.metrics, Frontier: c.frontier, Trees: c.frontierTrees, Grown: c.grown,
-		Importance: c.importance,
+		Importance: c.importance, Strata: c.strata,
 	}
 }
 
