@@ -94,6 +94,10 @@ func (w *comparing) run(ctx context.Context) (*runfolder.Comparison, error) {
 			w.Reporter.Warn(text + " of " + cmp.Or(w.config.Titles[i], string("AB"[i])))
 		}, t, source.Novelties(t, counted.Novelty[i], counted.Rows), counted.Rows)
 	}
+	if w.label != "" && slices.ContainsFunc(w.trees[:], (*tree.Tree).HasPresenceTests) {
+		w.Reporter.Warn("the trees are compared on the rows as they are, also on rows whose values nobody ordered: espalier evaluate of " +
+			"each tree alone has the figures of a world where its tests are done")
+	}
 	r, err := w.compare(counted)
 	if err != nil {
 		return nil, err

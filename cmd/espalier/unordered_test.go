@@ -183,6 +183,7 @@ func TestOrderedByAnother(t *testing.T) {
 	if got := figures("scored/_metrics.json"); got != want {
 		t.Errorf("predict: %s\ntrain: %s", got, want)
 	}
+	espalier(t, "evaluate", "--model", at("run"), "--against", at("run"), "--input", at("held")).wants(t, 0, "rows as they are", "ordered")
 	narrow := evaluate("narrow", "who ordered values", "age")
 	if narrow == want {
 		t.Errorf("strata do not change the figures %s: the test shows nothing", want)
