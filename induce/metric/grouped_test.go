@@ -131,6 +131,61 @@ func TestEffectsOfRows(t *testing.T) {
 	}
 }
 
+// TestCopiesOfUnordered: half of the patients have a lab, which the tree asks for. Ten equal visits of each patient are no more evidence
+// than one: standard errors stay about as they are, and no class counts for more rows than it has patients with the lab.
+func TestCopiesOfUnordered(t *testing.T) {
+	features := risks()
+	features[0].Unordered = true
+	layout := dataset.NewLayout(features)
+	draw := func(each int64) *dataset.Objects {
+		r := rand.New(rand.NewPCG(78, 60))
+		table := dataset.NewTable(layout, false)
+		table.KeepGroups(math.MaxInt64)
+		for range 4000 {
+			risk, class := r.IntN(16), uint16(0)
+			if r.Float64() < .1+.05*float64(risk) {
+				class = 1
+			}
+			if r.IntN(2) == 0 {
+				risk = features[0].MissingCode()
+			}
+			key := []byte{byte(risk)}
+			table.AddGrouped(key, dataset.HashKey(key), dataset.Bucket(r.Uint64()), class, each, each)
+		}
+		o := dataset.NewObjects(layout, 2, false, 0)
+		o.KeepGroups()
+		if err := o.AppendFrom(table.AppendBlock(nil, 0, table.Len()), layout); err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	once := draw(1)
+	columns := split.Columns(features)
+	columns[0].Unordered = true
+	model := tree.New(features, inmemory.Grow(once, columns, induce.Params{Algorithm: split.C45, Family: split.Thresholds, Theta: .1},
+		once.TotalWeight(), inmemory.Options{}))
+	model.Label.Classes = []string{"well", "sick"}
+	model.Estimate(tree.Smoothed, 1)
+	model.Measure()
+	if !model.HasPresenceTests() {
+		t.Fatal("the tree has no presence test")
+	}
+	before := measured(model, once)
+	after := measuredByGroup(model, draw(10))
+	for _, x := range [][2]*metric.Interval{
+		{before.Intervals.AUCOvRMacro, after.Intervals.AUCOvRMacro}, {before.Intervals.Accuracy, after.Intervals.Accuracy},
+	} {
+		if by := x[1].StandardError / x[0].StandardError; by < .7 || by > 1.35 { // as in TestEffectsOfRows
+			t.Errorf("the standard error %v of one visit each is %v of ten", x[0].StandardError, x[1].StandardError)
+		}
+	}
+	for k, class := range after.PerClass {
+		if patients := float64(class.Support) / 10 / 2; class.ROC.EffectiveRows > patients*1.2 {
+			t.Errorf("class %d counts for %v rows, and about %v patients have the lab", k, class.ROC.EffectiveRows, patients)
+		}
+	}
+}
+
 // TestFewGroups: a single bucket of groups defines no interval, nor does one that alone has a class.
 func TestFewGroups(t *testing.T) {
 	groups := func(more bool) *tree.GroupCounts {
