@@ -96,17 +96,20 @@ def write(espalier, prices):
 
 
 def bill(tree, prices):
-    """The expected cost of a tree per training row: a group is paid once on a path."""
+    """The expected cost of a tree per training row: a path pays a group once, and a feature once if repeats are free."""
     nodes, total, stack = {n['id']: n for n in tree['nodes']}, 0, [(0, 0, frozenset())]
+    once = tree['algorithm'].get('repeat_cost') == 'free'
     while stack:
-        at, paid, groups = stack.pop()
+        at, paid, known = stack.pop()
         node = nodes[at]
         if not node.get('branches'):
             total += node['weight'] * paid
             continue
-        own, group, shared = prices[node['test']['feature']]
-        paid += own + (shared if group and group not in groups else 0)
-        stack += [(b['child'], paid, groups | {group}) for b in node['branches']]
+        name = node['test']['feature']
+        own, group, shared = prices[name]
+        paid += 0 if once and ('feature', name) in known else own
+        paid += shared if group and ('group', group) not in known else 0
+        stack += [(b['child'], paid, known | {('feature', name), ('group', group)}) for b in node['branches']]
     return total / nodes[0]['weight']
 
 
