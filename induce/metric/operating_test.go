@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // TestOperatingPoints: by hand, with Wilson's intervals as statsmodels 0.14 has them (proportion_confint). Of 10 rows of p,
@@ -104,6 +105,83 @@ func TestOutlined(t *testing.T) {
 		for _, p := range points {
 			if p.Threshold > list[i].Threshold && p.Sensitivity.Value >= want {
 				t.Errorf("sensitivity %v at the threshold %v, though %v has it as well", want, list[i].Threshold, p.Threshold)
+			}
+		}
+	}
+}
+
+// TestOperatingIntervals: a tree and a threshold are fixed, and rows are drawn. The truth of the sensitivity, the specificity and the
+// predictive values is in about 95 of 100 intervals, for classes that are balanced, rare and very rare.
+func TestOperatingIntervals(t *testing.T) {
+	const (
+		runs = 1000
+		from = 3 // leaf from which on the class is predicted
+	)
+	r := rand.New(rand.NewPCG(78, 2))
+	likelihood := []float64{.05, .15, .4, 1.2, 4, 12} // by leaf: of the class against the others, in proportion
+	others := []float64{.3, .3, .2, .12, .06, .02}
+	for _, prevalence := range []float64{.5, .08, .01} {
+		model := &tree.Tree{Nodes: make([]tree.Node, len(others))}
+		model.Label.Classes = []string{"well", "ill"}
+		own := make([]float64, len(others))
+		sum := 0.0
+		for i := range own {
+			own[i] = likelihood[i] * others[i]
+			sum += own[i]
+		}
+		for i := range own {
+			own[i] /= sum
+			p := prevalence * own[i] / (prevalence*own[i] + (1-prevalence)*others[i])
+			model.Nodes[i].Probabilities = []float64{1 - p, p}
+			if i >= from {
+				model.Nodes[i].Class = 1
+			}
+		}
+		found, alarms := 0.0, 0.0
+		for i := from; i < len(own); i++ {
+			found += own[i]
+			alarms += others[i]
+		}
+		hits, misses := prevalence*found, prevalence*(1-found)
+		wrong, right := (1-prevalence)*alarms, (1-prevalence)*(1-alarms)
+		truth := []float64{found, 1 - alarms, hits / (hits + wrong), right / (right + misses)}
+		for _, rows := range []int{1000, 5000} {
+			var covered [4]int
+			drawn := 0
+			for range runs {
+				counts := &tree.LeafCounts{Rows: make([]int64, len(own))}
+				for range own {
+					counts.Weights = append(counts.Weights, []int64{0, 0})
+				}
+				for range rows {
+					class, shares := 0, others
+					if r.Float64() < prevalence {
+						class, shares = 1, own
+					}
+					leaf, u := 0, r.Float64()
+					for u -= shares[leaf]; u > 0 && leaf < len(shares)-1; u -= shares[leaf] {
+						leaf++
+					}
+					counts.Weights[leaf][class]++
+					counts.Rows[leaf]++
+				}
+				p := metric.OfLeaves(model, counts, 1).PerClass[1].Decided(model.Nodes[from].Probabilities[1])
+				if p == nil { // no row of the class
+					continue
+				}
+				drawn++
+				for i, e := range []metric.Estimate{p.Sensitivity, p.Specificity, p.PPV, p.NPV} {
+					if e.Low <= truth[i] && truth[i] <= e.High {
+						covered[i]++
+					}
+				}
+			}
+			for i, name := range []string{"sensitivity", "specificity", "PPV", "NPV"} {
+				share := float64(covered[i]) / float64(drawn)
+				t.Logf("%v ill, %d rows: %s %.3f in %.3f of %d intervals", prevalence, rows, name, truth[i], share, drawn)
+				if share < .92 || share > .99 {
+					t.Errorf("%v ill, %d rows: %s is in %.3f of %d intervals, want about .95", prevalence, rows, name, share, drawn)
+				}
 			}
 		}
 	}
