@@ -302,6 +302,7 @@ func (s *stratifier) build() *Tree {
 	}
 	SumUp(counting.Nodes)
 	counting.Bill()
+	counting.Measure()
 	return counting
 }
 
@@ -310,6 +311,9 @@ var errStrata = errors.New("strata of another tree")
 // StrataBy returns the strata of the presence tests, given the counting tree that Stratify has found for the tree. The tree may
 // have fewer features since, see Tested. The error says that the strata are those of another tree.
 func (t *Tree) StrataBy(counting *Tree) (*Strata, error) {
+	if !slices.Equal(counting.Label.Classes, t.Label.Classes) {
+		return nil, errStrata
+	}
 	s := &Strata{Counting: counting, origin: make([]int, len(counting.Nodes))}
 	for i := range counting.Nodes {
 		c := &counting.Nodes[i]
@@ -326,9 +330,13 @@ func (t *Tree) StrataBy(counting *Tree) (*Strata, error) {
 		}
 		for k, b := range c.Branches {
 			s.origin[b.Child] = s.origin[i]
-			if !stratum {
-				s.origin[b.Child] = n.Branches[k].Child
+			if stratum {
+				continue
 			}
+			if b.Outcome != n.Branches[k].Outcome {
+				return nil, errStrata
+			}
+			s.origin[b.Child] = n.Branches[k].Child
 		}
 	}
 	return s, nil

@@ -93,8 +93,12 @@ func TestStrata(t *testing.T) {
 		if diff := cmp.Diff(all, leaves()); diff != "" {
 			t.Errorf("known weights by a counting tree that was sent (-want +got):\n%s", diff)
 		}
-		if _, err := orderedLab(t, false).StrataBy(counting); err == nil {
-			t.Error("strata of another tree are accepted")
+		renamed := *made
+		renamed.Label.Classes = []string{"well", "sick", "dead"}
+		for _, other := range []*tree.Tree{orderedLab(t, false), &renamed} {
+			if _, err := other.StrataBy(counting); err == nil {
+				t.Error("strata of another tree are accepted")
+			}
 		}
 	}
 }
