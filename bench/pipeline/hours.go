@@ -11,12 +11,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/transformstest/conformance"
 )
 
 func init() {
 	beam.RegisterDoFn(reflect.TypeFor[hourFn]())
 	beam.RegisterDoFn(reflect.TypeFor[streamFn]())
-	beam.RegisterType(reflect.TypeFor[offsetrange.Restriction]())
 	register.Emitter2[beam.EventTime, Row]()
 }
 
@@ -41,7 +41,7 @@ func hourly(n, hours int64, latest, stream bool) *beam.Pipeline {
 	}
 	scored := hourFn{Rows: n, Hours: hours, First: first}
 	if stream {
-		rows = beam.ParDo(s, &streamFn{scored}, beam.Impulse(s))
+		rows = beam.ParDo(s, &streamFn{conformance.Numbered{End: n}, scored}, beam.Impulse(s))
 	} else {
 		rows = beam.ParDo(s, &scored, beam.Reshuffle(s, beam.ParDo(s, &listFn{n}, beam.Impulse(s))))
 	}
@@ -64,36 +64,10 @@ func (f *hourFn) ProcessElement(from int64, emit func(beam.EventTime, Row)) {
 }
 
 // streamFn makes the same rows as an unbounded collection.
-type streamFn struct{ Of hourFn }
+type streamFn struct {
+	conformance.Numbered
 
-func (f *streamFn) CreateInitialRestriction([]byte) offsetrange.Restriction {
-	return offsetrange.Restriction{End: f.Of.Rows}
-}
-
-func (f *streamFn) SplitRestriction(_ []byte, r offsetrange.Restriction) []offsetrange.Restriction {
-	return []offsetrange.Restriction{r}
-}
-
-func (f *streamFn) RestrictionSize(_ []byte, r offsetrange.Restriction) float64 { return r.Size() }
-
-func (f *streamFn) CreateTracker(r offsetrange.Restriction) *sdf.LockRTracker {
-	return sdf.NewLockRTracker(offsetrange.NewTracker(r))
-}
-
-func (f *streamFn) TruncateRestriction(*sdf.LockRTracker, []byte) offsetrange.Restriction {
-	return offsetrange.Restriction{}
-}
-
-func (f *streamFn) InitialWatermarkEstimatorState(beam.EventTime, offsetrange.Restriction, []byte) int64 {
-	return 0
-}
-
-func (f *streamFn) CreateWatermarkEstimator(millis int64) *sdf.ManualWatermarkEstimator {
-	return &sdf.ManualWatermarkEstimator{State: time.UnixMilli(millis)}
-}
-
-func (f *streamFn) WatermarkEstimatorState(we *sdf.ManualWatermarkEstimator) int64 {
-	return we.State.UnixMilli()
+	Of hourFn
 }
 
 func (f *streamFn) ProcessElement(

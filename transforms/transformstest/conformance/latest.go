@@ -189,7 +189,7 @@ func (r *latestRun) pipeline(ctx context.Context, events []Event, last int64) er
 	p, s := beam.NewPipelineWithRoot()
 	var rows beam.PCollection
 	if r.config.Stream {
-		rows = beam.ParDo(s, &readFn{Observer: name, Last: last, Behind: behind, Bundle: 100}, beam.Impulse(s))
+		rows = beam.ParDo(s, &readFn{Numbered: Numbered{1, last + 1}, Observer: name, Behind: behind, Bundle: 100}, beam.Impulse(s))
 	} else {
 		rows = beam.ParDo(s, &stampFn{}, beam.CreateList(s, events))
 	}

@@ -17,7 +17,6 @@ func init() {
 	beam.RegisterDoFn(reflect.TypeFor[readFn]())
 	register.Emitter2[beam.EventTime, Event]()
 	beam.RegisterType(reflect.TypeFor[Event]())
-	beam.RegisterType(reflect.TypeFor[offsetrange.Restriction]())
 }
 
 // Event is a row of the stream. Y may be missing.
@@ -41,54 +40,14 @@ type message struct {
 // time behind the latest event, unless a message sets it. (Beam's own natsio does not know
 // the times of events.)
 type readFn struct {
+	Numbered // numbers of the messages
+
 	Observer string        // has the broker
-	Last     int64         // number of the last message
 	Behind   time.Duration // how far the watermark is behind the latest event
 	Bundle   int           // most messages of a bundle
 
 	from Subscription
 	next int64 // number of the message to be read next
-}
-
-func (f *readFn) CreateInitialRestriction([]byte) offsetrange.Restriction {
-	return offsetrange.Restriction{Start: 1, End: f.Last + 1}
-}
-
-func (f *readFn) SplitRestriction(_ []byte, r offsetrange.Restriction) []offsetrange.Restriction {
-	return []offsetrange.Restriction{r}
-}
-
-func (f *readFn) RestrictionSize(_ []byte, r offsetrange.Restriction) float64 { return r.Size() }
-
-// oneReader lets a bundle end early, but lets no second bundle read at the same time: the
-// second one would set the watermark by events far ahead.
-type oneReader struct{ *offsetrange.Tracker }
-
-func (t oneReader) TrySplit(fraction float64) (primary, residual any, err error) {
-	if fraction > 0 {
-		return t.GetRestriction(), nil, nil
-	}
-	return t.Tracker.TrySplit(fraction)
-}
-
-func (f *readFn) CreateTracker(r offsetrange.Restriction) *sdf.LockRTracker {
-	return sdf.NewLockRTracker(oneReader{offsetrange.NewTracker(r)})
-}
-
-func (f *readFn) TruncateRestriction(_ *sdf.LockRTracker, _ []byte) offsetrange.Restriction {
-	return offsetrange.Restriction{}
-}
-
-func (f *readFn) InitialWatermarkEstimatorState(beam.EventTime, offsetrange.Restriction, []byte) int64 {
-	return 0
-}
-
-func (f *readFn) CreateWatermarkEstimator(millis int64) *sdf.ManualWatermarkEstimator {
-	return &sdf.ManualWatermarkEstimator{State: time.UnixMilli(millis)}
-}
-
-func (f *readFn) WatermarkEstimatorState(we *sdf.ManualWatermarkEstimator) int64 {
-	return we.State.UnixMilli()
 }
 
 // Teardown closes the connection.
@@ -129,7 +88,7 @@ func (f *readFn) ProcessElement(
 			break
 		}
 	}
-	if f.next > f.Last {
+	if f.next >= f.End {
 		rt.TryClaim(f.next) // no message follows
 		return sdf.StopProcessing(), rt.GetError()
 	}

@@ -286,7 +286,7 @@ func windowConfig() transforms.WindowConfig {
 
 func (r *run) pipeline(ctx context.Context, last int64) error {
 	p, s := beam.NewPipelineWithRoot()
-	rows := beam.ParDo(s, &readFn{Observer: r.Name(), Last: last, Behind: behind, Bundle: 5000}, beam.Impulse(s))
+	rows := beam.ParDo(s, &readFn{Numbered: Numbered{1, last + 1}, Observer: r.Name(), Behind: behind, Bundle: 5000}, beam.Impulse(s))
 	//nolint:contextcheck // a pipeline is built without a context
 	scored := transforms.Score(s, rows, transforms.Model{URL: r.model, Every: every})
 	beam.ParDo0(s, &scoredFn{r.Name()}, scored.Predictions)
