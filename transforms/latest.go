@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,14 +54,15 @@ func (m *Model) latest(s beam.Scope, rows beam.PCollection, fn scoring) ([]beam.
 	shards := int64(shardsBounded)
 	if stream {
 		shards = shardsUnbounded
+		stretched.Form = formOf(pack.Types)
 	}
 	shards = cmp.Or(m.Shards, shards)
 	trees := beam.ParDo(s, &copyTreesFn{shards}, beam.WindowInto(s, window.NewGlobalWindows(), m.Trees))
-	packs = beam.ParDo(s, &shardPacksFn{shards}, packs)
+	packs = beam.ParDo(s, &shardPacksFn{shards, stretched.Form}, packs)
 	var found beam.PCollection
 	if stream {
 		find := &findTreesStreamFn{
-			stretched: stretched, Lateness: int64(windows.AllowedLateness), Form: formOf(pack.Types),
+			stretched: stretched, Lateness: int64(windows.AllowedLateness),
 			Kept: state.MakeValueState[[]byte]("kept"), Trees: state.MakeBagState[[]byte]("trees"),
 			Waiting: state.MakeBagState[[]byte]("waiting"), Due: timers.InEventTime("due"),
 		}
@@ -122,10 +124,13 @@ func (f *copyTreesFn) ProcessElement(t WindowTree, emit func(int64, []byte)) {
 }
 
 // shardPacksFn sends packs to shards by their hash.
-type shardPacksFn struct{ Shards int64 }
+type shardPacksFn struct {
+	Shards int64
+	Form   []byte // see stretched
+}
 
 func (f *shardPacksFn) ProcessElement(pack []byte) (shard int64, value []byte) {
-	return int64(dataset.HashKey(pack)>>32) % f.Shards, append([]byte{kindPack}, pack...)
+	return int64(dataset.HashKey(pack)>>32) % f.Shards, slices.Concat([]byte{kindPack}, f.Form, pack)
 }
 
 // noLatestTree returns the error for a row without a tree.

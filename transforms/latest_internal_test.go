@@ -129,3 +129,40 @@ func BenchmarkKeptTrees(b *testing.B) {
 		})
 	}
 }
+
+// TestPacksOfAnotherType: a pack on its way to its tree is dropped if the type of the rows has changed, and is as it was
+// otherwise.
+func TestPacksOfAnotherType(t *testing.T) {
+	var packs [][]byte
+	pack := &packFn{packing: packing{Types: []beam.EncodedType{{T: reflect.TypeFor[plainRow]()}}}, Stretch: 10}
+	pack.Setup()
+	emit := func(_ beam.EventTime, b []byte) { packs = append(packs, b) }
+	pack.StartBundle(emit)
+	for i := range 3 {
+		if err := pack.ProcessElement(beam.EventTime(20+i), plainRow{B: i}, emit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pack.FinishBundle(emit)
+	if len(packs) != 1 || rowsOfPack(packs[0]) != 3 {
+		t.Fatalf("%d packs, want one of 3 rows", len(packs))
+	}
+	form := formOf(pack.Types)
+	_, value := (&shardPacksFn{Shards: 1, Form: form}).ProcessElement(packs[0])
+	for _, c := range []struct {
+		form []byte
+		want string
+	}{{form, string(packs[0])}, {formOf([]beam.EncodedType{{T: reflect.TypeFor[benchmarkRow]()}}), ""}} {
+		f := &findTreesStreamFn{stretched: stretched{Length: 10, Form: c.form}}
+		got := ""
+		_, err := f.take(t.Context(), nil, &keptTrees{Reached: 20}, value, func(at beam.EventTime, _, b []byte) {
+			got += string(b)
+			if at != 20 {
+				t.Errorf("a pack at %v, want 20", at)
+			}
+		})
+		if err != nil || got != c.want {
+			t.Errorf("form %x: %q, %v, want %q", c.form, got, err, c.want)
+		}
+	}
+}

@@ -171,6 +171,7 @@ func (k *keptTrees) forget(at int64) {
 type stretched struct {
 	Length int64  // length of a stretch in ms
 	First  []byte // identified tree for rows before the first tree; empty: such rows have no tree
+	Form   []byte // opens packs in streams, after their kind: see formOf
 }
 
 // start returns the start of the stretch of time t.
@@ -180,7 +181,7 @@ func (f *stretched) start(t int64) int64 {
 
 // startOf returns the start of the stretch of a pack, given as shardPacksFn encodes it.
 func (f *stretched) startOf(value []byte) (int64, error) {
-	first, n := binary.Varint(value[min(1, len(value)):])
+	first, n := binary.Varint(value[min(1+len(f.Form), len(value)):])
 	if n <= 0 {
 		return 0, elements.ErrValue
 	}
@@ -201,7 +202,7 @@ func (f *stretched) emit(
 	} else if !k.Forgot {
 		encoded = f.First
 	}
-	emit(beam.EventTime(start), encoded, value[1:])
+	emit(beam.EventTime(start), encoded, value[1+len(f.Form):])
 	return err
 }
 
@@ -241,20 +242,19 @@ func (f *findTreesFn) ProcessElement(
 type findTreesStreamFn struct {
 	stretched
 
-	Lateness int64  // allowed lateness of the trees in ms
-	Form     []byte // opens waiting packs: see formOf
+	Lateness int64 // allowed lateness of the trees in ms
 
 	Kept    state.Value[[]byte] // encoded keptTrees
 	Trees   state.Bag[[]byte]   // identified trees
-	Waiting state.Bag[[]byte]   // packs
+	Waiting state.Bag[[]byte]   // packs, as shardPacksFn encodes them
 	Due     timers.EventTime
 
 	seen map[treeID][]byte // identified trees of all keys
 }
 
 var (
-	statesDropped = beam.NewCounter(elements.CounterNamespace, "states_dropped")
-	packsDropped  = beam.NewCounter(elements.CounterNamespace, "packs_dropped")
+	statesDropped  = beam.NewCounter(elements.CounterNamespace, "states_dropped")
+	waitingDropped = beam.NewCounter(elements.CounterNamespace, "waiting_dropped")
 )
 
 func (f *findTreesStreamFn) ProcessElement(
@@ -268,7 +268,7 @@ func (f *findTreesStreamFn) ProcessElement(
 	if len(value) > 0 && value[0] == kindTree {
 		at, err = f.keep(sp, k, value[1:])
 	} else {
-		at, err = f.take(sp, k, value, emit)
+		at, err = f.take(ctx, sp, k, value, emit)
 	}
 	if err != nil {
 		return err
@@ -317,10 +317,17 @@ func (f *findTreesStreamFn) OnTimer(
 	return f.Kept.Write(sp, k.encode())
 }
 
-// take emits a pack with its tree, or lets it wait. It returns the start of its stretch.
+// take emits a pack with its tree, or lets it wait. It returns the start of its stretch. It drops a pack of rows of another
+// type: it waited when the pipeline was updated, or was on its way.
 func (f *findTreesStreamFn) take(
-	sp state.Provider, k *keptTrees, pack []byte, emit func(beam.EventTime, []byte, []byte),
+	ctx context.Context, sp state.Provider, k *keptTrees, pack []byte, emit func(beam.EventTime, []byte, []byte),
 ) (at int64, err error) {
+	if len(pack) == 0 || !bytes.HasPrefix(pack[1:], f.Form) {
+		rows := rowsOfPack(pack)
+		waitingDropped.Inc(ctx, rows)
+		log.Warnf(ctx, "transforms.Score drops %d rows that waited for a tree when the pipeline was updated: their type was another", rows)
+		return k.Reached, nil
+	}
 	if at, err = f.startOf(pack); err != nil {
 		return at, err
 	}
@@ -329,11 +336,10 @@ func (f *findTreesStreamFn) take(
 	}
 	k.Waits = true
 	k.changed = true
-	return at, f.Waiting.Add(sp, slices.Concat(f.Form, pack))
+	return at, f.Waiting.Add(sp, pack)
 }
 
-// takeWaiting takes the waiting packs again, in the order of their bytes. It drops packs of rows of another type, which
-// waited when the pipeline was updated.
+// takeWaiting takes the waiting packs again, in the order of their bytes.
 func (f *findTreesStreamFn) takeWaiting(
 	ctx context.Context, sp state.Provider, k *keptTrees, emit func(beam.EventTime, []byte, []byte),
 ) error {
@@ -346,14 +352,8 @@ func (f *findTreesStreamFn) takeWaiting(
 	}
 	slices.SortFunc(waiting, bytes.Compare)
 	k.Waits = false
-	for _, b := range waiting {
-		pack, ok := bytes.CutPrefix(b, f.Form)
-		if !ok {
-			packsDropped.Inc(ctx, 1)
-			log.Warn(ctx, "transforms.Score drops rows that waited for a tree when the pipeline was updated: their type was another")
-			continue
-		}
-		if _, err := f.take(sp, k, pack, emit); err != nil {
+	for _, pack := range waiting {
+		if _, err := f.take(ctx, sp, k, pack, emit); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"reflect"
+	"slices"
 
 	"github.com/espalier-ml/espalier/transforms/elements"
 
@@ -108,6 +109,7 @@ type openPacks struct {
 // openPack is a pack that is not emitted yet.
 type openPack struct {
 	rows     bytes.Buffer
+	count    int            // of rows
 	earliest beam.EventTime // time of the earliest row
 	last     beam.EventTime // time of the last row
 }
@@ -140,6 +142,7 @@ func (o *openPacks) add(
 	before := p.rows.Len()
 	p.rows.Write(wire.Writer(p.rows.AvailableBuffer()).Varint(int64(at - p.last)))
 	p.last = at
+	p.count++
 	err := write(&p.rows)
 	o.held += p.rows.Len() - before
 	switch {
@@ -159,12 +162,30 @@ func (o *openPacks) emit(stretch int64, emit func(beam.EventTime, []byte)) {
 	if o.Window > 0 {
 		at = min(max(at, beam.EventTime(stretch)), beam.EventTime(stretch+o.Window-1))
 	}
-	emit(at, bytes.Clone(p.rows.Bytes())) // the buffer has up to twice the memory
+	// A copy, because the buffer has up to twice the memory.
+	emit(at, slices.Concat(p.rows.Bytes(), binary.LittleEndian.AppendUint32(nil, uint32(p.count))))
 	o.held -= p.rows.Len()
 	delete(o.open, stretch)
 	p.rows.Reset()
 	p.last = 0
+	p.count = 0
 	o.spare = p
+}
+
+// countBytes is the length of the number of rows, with which a pack ends.
+const countBytes = 4
+
+// rowsOfPack returns the number of rows of a pack, also of another program's; 0 if it is damaged.
+func rowsOfPack(pack []byte) int64 {
+	if len(pack) < countBytes {
+		return 0
+	}
+	at := len(pack) - countBytes
+	count := int64(binary.LittleEndian.Uint32(pack[at:]))
+	if count > int64(at) { // a row takes at least a byte
+		return 0
+	}
+	return count
 }
 
 // FinishBundle emits the open packs.
@@ -370,7 +391,10 @@ func (p *packing) unpack(s beam.Scope, packs beam.PCollection) (beam.PCollection
 
 // each calls use for each row of a pack, in order. Further rows are decoded in the background meanwhile.
 func (p *packing) each(pack []byte, use func(l *letter) error) error {
-	r := wire.Reader{Rest: pack}
+	if len(pack) < countBytes {
+		return elements.ErrValue
+	}
+	r := wire.Reader{Rest: pack[:len(pack)-countBytes]}
 	next := p.next
 	rows, fault := p.some(&r, 0, p.rows[:0])
 	defer func() {

@@ -9,8 +9,6 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	gocmp "github.com/google/go-cmp/cmp"
-
-	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // plainRow has all kinds of plain values.
@@ -64,17 +62,19 @@ func testPack(t *testing.T, rows reflect.Type, alone bool) {
 	f.Setup()
 	var got, want []letter
 	packs := 0
+	counted := int64(0)
 	emit := func(at beam.EventTime, pack []byte) {
 		packs++
-		var l letter
-		var err error
-		for r := (wire.Reader{Rest: pack}); len(r.Rest) > 0; got = append(got, l) {
-			if l, err = f.decode(&r, l.at); err != nil {
-				t.Fatal(err)
-			}
+		counted += rowsOfPack(pack)
+		err := f.each(pack, func(l *letter) error {
 			if l.at < at {
 				t.Errorf("a row at %v in a pack at %v", l.at, at)
 			}
+			got = append(got, *l)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 	f.StartBundle(emit)
@@ -88,6 +88,9 @@ func testPack(t *testing.T, rows reflect.Type, alone bool) {
 	f.FinishBundle(emit)
 	if diff := gocmp.Diff(want, got, gocmp.AllowUnexported(letter{})); diff != "" {
 		t.Errorf("%v, alone %v (-want +got):\n%s", rows, alone, diff)
+	}
+	if counted != int64(len(want)) {
+		t.Errorf("%v, alone %v: packs of %d rows, want %d", rows, alone, counted, len(want))
 	}
 	if alone && packs != len(want) || !alone && (packs < 2 || packs > 10) {
 		t.Errorf("%v, alone %v: %d packs", rows, alone, packs)
