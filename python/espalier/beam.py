@@ -35,7 +35,7 @@ class TreeModelHandler(ModelHandler[Any, PredictionResult, Tree]):  # type: igno
         """Takes the URL of a tree.json, a run folder or a LATEST.json, which workers read.
 
         A mapping without the key of a tested feature has a missing value there, and the counter
-        keys_missing counts it; with strict, the row is refused, as are beam.Rows and named tuples
+        keys_missing counts it, and each worker logs the first time; with strict, the row is refused, as are beam.Rows and named tuples
         without it. keyed is for Beam's KeyedModelHandler, which allows no step after the inference: a row
         that is refused then fails its batch. options are options of Beam's ModelHandler, such as
         max_batch_size.
@@ -45,6 +45,7 @@ class TreeModelHandler(ModelHandler[Any, PredictionResult, Tree]):  # type: igno
         self._strict = strict
         self._keyed = keyed
         self._earlier: Tree | None = None
+        self._told: set[str] = set()  # absent keys that are in the log
 
     def load_model(self) -> Tree:
         """Reads the tree. The errors of the first one are the same as for Tree.load and Tree.from_run."""
@@ -99,6 +100,14 @@ class TreeModelHandler(ModelHandler[Any, PredictionResult, Tree]):  # type: igno
         if self._strict or mapping is not row:
             raise ValueError(f"a row without {', '.join(map(repr, absent))}, which the tree tests: want None for no value")
         Metrics.counter(_NAMESPACE, "keys_missing").inc(len(absent))
+        untold = [name for name in absent if name not in self._told]
+        if untold:
+            self._told.update(untold)
+            logging.warning(
+                "a row lacks %s, which model %s tests: it counts as missing. Is the key misspelled?",
+                ", ".join(map(repr, untold)),
+                model.digest[:16],
+            )
         return {**dict.fromkeys(absent), **mapping}
 
 

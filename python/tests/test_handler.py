@@ -140,8 +140,8 @@ def test_bad_row_of_a_batch() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_absent_keys() -> None:
-    """A schema without a tested column is an error; keys of mappings are counted, or refused."""
+def test_absent_keys(caplog: pytest.LogCaptureFixture) -> None:
+    """A schema without a tested column is an error; keys of mappings are counted and logged once, or refused."""
     short = [{name: value for name, value in row.items() if name != "petalwidth"} for row in ROWS]
     tree = Tree.load(IRIS)
     for handler, rows in (
@@ -150,7 +150,11 @@ def test_absent_keys() -> None:
     ):
         for result in handler.run_inference(rows, tree):
             assert str(result.inference).startswith("a row without 'petalwidth', which the tree tests")
-    got = [result.inference for result in TreeModelHandler(IRIS).run_inference(short, tree)]
+    assert not caplog.messages
+    handler = TreeModelHandler(IRIS)
+    got = [result.inference for _ in range(2) for result in handler.run_inference(short, tree)][: len(short)]
+    assert [message for message in caplog.messages if message.startswith("a row lacks 'petalwidth', which model")] == caplog.messages
+    assert len(caplog.messages) == 1
     assert got == tree.predictions([{**row, "petalwidth": None} for row in short]).rows()
     pipeline = beam.Pipeline("DirectRunner")
     _ = pipeline | beam.Create(short) | RunInference(TreeModelHandler(IRIS))
