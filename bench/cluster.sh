@@ -3,16 +3,20 @@
 # separate processes: undisturbed, and with a TaskManager killed in the
 # middle of a level. Both trees have the bytes of the direct runner's, and no
 # process and no file stays behind. The same for the programs of docs/go.md, which are
-# their own workers. Prints the seconds.
+# their own workers, and for a stream that is killed and updated (updates.py). Prints the seconds.
 #
-#	bench/cluster.sh
+#	bench/cluster.sh [train] [programs] [updates]
 #
 # Needs Java 17, 4 GB of memory, and root: the job service listens on all interfaces and
 # runs every program that it receives, so it gets its own namespaces. ESPALIER_FLINK and
 # ESPALIER_FLINK_DIST name folders with Beam's and Flink's jars; without them the script
 # fetches the jars.
 set -euo pipefail
+[ $# -gt 0 ] || set -- train programs updates
+part() { [[ " $parts " == *" $1 "* ]]; }
+parts=$*
 cd "$(dirname "$0")/.."
+bench=$PWD/bench
 testdata=$PWD/cmd/espalier/testdata
 
 if [ -z "${ESPALIER_CLUSTER_WORK:-}" ]; then
@@ -33,7 +37,7 @@ if [ -z "${ESPALIER_CLUSTER_WORK:-}" ]; then
 		rm apache-flink-libraries-1.19.0.tar.gz
 		export ESPALIER_FLINK_DIST=$PWD/lib
 	fi
-	(cd "$testdata/../../.." && go build -o "$ESPALIER_CLUSTER_WORK/" ./cmd/espalier ./bench/synth)
+	(cd "$testdata/../../.." && go build -o "$ESPALIER_CLUSTER_WORK/" ./cmd/espalier ./bench/synth ./bench/pipeline)
 	for program in nightly hours; do # each in a module of its own
 		mkdir -p "programs/$program"
 		awk -v want="// Command $program " '/^```/ { if (index(block, want)) printf "%s", block; block = ""; inside = $0 == "```go"; next }
@@ -50,7 +54,7 @@ if [ -z "${ESPALIER_CLUSTER_WORK:-}" ]; then
 	javac -cp "$ESPALIER_FLINK/*" -d thin "$testdata/cluster/ThinJobServer.java"
 	mkdir tmp conf
 	cp "$testdata/cluster/flink-conf.yaml" conf/
-	unshare -n -m -p -f --kill-child --mount-proc bash "$testdata/../../../bench/cluster.sh"
+	unshare -n -m -p -f --kill-child --mount-proc bash "$bench/cluster.sh" "$@"
 	exit
 fi
 
@@ -67,7 +71,7 @@ for package in java.lang java.lang.reflect java.util java.util.concurrent java.n
 	opens+=("--add-opens=java.base/$package=ALL-UNNAMED")
 done
 mkdir cluster-tmp
-echo "io.tmp.dirs: $PWD/cluster-tmp" >>conf/flink-conf.yaml
+printf '%s\n' "io.tmp.dirs: $PWD/cluster-tmp" "state.checkpoints.dir: file://$PWD/checkpoints" >>conf/flink-conf.yaml
 printf '%s\n' 'rootLogger.level=INFO' 'rootLogger.appenderRef.c.ref=C' 'appender.c.name=C' 'appender.c.type=CONSOLE' \
 	'appender.c.layout.type=PatternLayout' 'appender.c.layout.pattern=%d{HH:mm:ss.SSS} %-5p %c{1} - %m%n' >log4j.properties
 
@@ -97,7 +101,7 @@ task_manager() {
 left() {
 	for exe in /proc/[0-9]*/exe; do
 		case $(readlink "$exe" 2>/dev/null || true) in
-		*/java* | */espalier* | */programs/*) tr '\0' ' ' <"${exe%/exe}/cmdline" | cut -c1-150 ;;
+		*/java* | */espalier* | */pipeline | */programs/*) tr '\0' ' ' <"${exe%/exe}/cmdline" | cut -c1-150 ;;
 		esac
 	done
 }
@@ -140,49 +144,57 @@ await 120 "cluster" registered 2
 await 120 "job server" listens
 echo "the cluster is up: $(since "$start") s"
 
-./synth --output data --rows 1000000 --rows_per_group 50000
-# train NAME FLAG... trains level by level into a folder of this name.
-train() {
-	local name=$1
-	shift
-	./espalier train --input 'data/*.parquet' --label class --output "$name" \
-		--memory_objects 500 --max_depth 4 --progress plain "$@" >"$name.out" 2>"$name.err"
+managers=("$first" "$second")
+trained() {
+	./synth --output data --rows 1000000 --rows_per_group 50000
+	# train NAME FLAG... trains level by level into a folder of this name.
+	train() {
+		local name=$1
+		shift
+		./espalier train --input 'data/*.parquet' --label class --output "$name" \
+			--memory_objects 500 --max_depth 4 --progress plain "$@" >"$name.out" 2>"$name.err"
+	}
+	on_flink=(--runner flink --endpoint 127.0.0.1:8099 --environment_type PROCESS --parallelism 4)
+	train direct || fail "the direct runner"
+	digest() { sha256sum <"$1/tree.json"; }
+
+	train warm "${on_flink[@]}" || fail "the first run on the cluster"
+	start=$(now)
+	train undisturbed "${on_flink[@]}" || fail "the undisturbed run on the cluster"
+	undisturbed=$(since "$start")
+	[ "$(digest undisturbed)" = "$(digest direct)" ] || fail "the tree differs from that of the direct runner"
+
+	start=$(now)
+	train disturbed "${on_flink[@]}" &
+	driver=$!
+	await 120 "level 0" grep -q '^level 0:' disturbed.err
+	known=$(workers "$second" || true)
+	newer() { [ -n "$(comm -13 <(sort <<<"$known") <(workers "$second" | sort))" ]; }
+	await 60 "worker of level 1" newer
+	kill -9 "$second"
+	wait "$second" 2>/dev/null || true # or bash would report the end of the job
+	echo "a TaskManager was killed after $(since "$start") s"
+	sleep 2
+	task_manager taskmanager3
+	third=$pid
+	wait "$driver" || fail "the run is not recovered"
+	disturbed=$(since "$start")
+	[ "$(digest disturbed)" = "$(digest direct)" ] || fail "the tree differs after a TaskManager was killed"
+	restarts=$(grep -c 'from state RUNNING to RESTARTING' jobmanager.log || true)
+	[ "$restarts" -gt 0 ] || fail "the TaskManager was killed when no job was on its way"
+	managers=("$first" "$third")
+	echo "undisturbed $undisturbed s, with a TaskManager killed $disturbed s ($restarts restarts);" \
+		"the same tree: $(digest direct)"
 }
-on_flink=(--runner flink --endpoint 127.0.0.1:8099 --environment_type PROCESS --parallelism 4)
-train direct || fail "the direct runner"
-digest() { sha256sum <"$1/tree.json"; }
-
-train warm "${on_flink[@]}" || fail "the first run on the cluster"
-start=$(now)
-train undisturbed "${on_flink[@]}" || fail "the undisturbed run on the cluster"
-undisturbed=$(since "$start")
-[ "$(digest undisturbed)" = "$(digest direct)" ] || fail "the tree differs from that of the direct runner"
-
-start=$(now)
-train disturbed "${on_flink[@]}" &
-driver=$!
-await 120 "level 0" grep -q '^level 0:' disturbed.err
-known=$(workers "$second" || true)
-newer() { [ -n "$(comm -13 <(sort <<<"$known") <(workers "$second" | sort))" ]; }
-await 60 "worker of level 1" newer
-kill -9 "$second"
-wait "$second" 2>/dev/null || true # or bash would report the end of the job
-echo "a TaskManager was killed after $(since "$start") s"
-sleep 2
-task_manager taskmanager3
-third=$pid
-wait "$driver" || fail "the run is not recovered"
-disturbed=$(since "$start")
-[ "$(digest disturbed)" = "$(digest direct)" ] || fail "the tree differs after a TaskManager was killed"
-restarts=$(grep -c 'from state RUNNING to RESTARTING' jobmanager.log || true)
-[ "$restarts" -gt 0 ] || fail "the TaskManager was killed when no job was on its way"
+if part train; then
+	trained
+fi
 
 # disturbed_program NAME OUTPUT ARGUMENT... runs a program of docs/go.md here and on the cluster, kills a TaskManager that
 # has a worker of it, and compares the output. The job may have ended before: then it does so again.
 restarts() { grep -c 'from state RUNNING to RESTARTING' "$ESPALIER_CLUSTER_WORK/jobmanager.log" || true; }
 awk 'BEGIN { print "id,class,age,scan"
 	for (i = 0; i < 400; i++) print i "," (i % 60 < 30 ? "well" : "ill") "," 20 + i % 60 ".5," i * 7 % 11 }' >visits.csv
-managers=("$first" "$third")
 disturbed_program() {
 	local name=$1 output=$2 before start try i killed driver file files
 	shift 2
@@ -221,9 +233,29 @@ disturbed_program() {
 	[ "$(restarts)" -gt "$before" ] || fail "no TaskManager was killed when $name had a job on its way"
 	echo "$name: ${#files[@]} files of the same bytes, with a TaskManager killed in $(since "$start") s"
 }
-disturbed_program nightly 'runs/nightly/tree.json' 127.0.0.1:8099
-disturbed_program hours 'visits/[0-9]*.json' --runner flink --endpoint 127.0.0.1:8099 --parallelism 2 --environment_type PROCESS \
-	--environment_config "{\"command\":\"$PWD/programs/hours/hours\"}" --worker_binary /dev/null
+if part programs; then
+	disturbed_program nightly 'runs/nightly/tree.json' 127.0.0.1:8099
+	disturbed_program hours 'visits/[0-9]*.json' --runner flink --endpoint 127.0.0.1:8099 --parallelism 2 --environment_type PROCESS \
+		--environment_config "{\"command\":\"$PWD/programs/hours/hours\"}" --worker_binary /dev/null
+fi
+
+# updated FLAG... updates a stream, in which a TaskManager is killed; the stream goes on with the slots of the other one.
+updated() {
+	local i
+	"$bench/updates.py" --program "$PWD/pipeline" --espalier "$PWD/espalier" --endpoint 127.0.0.1:8099 --rest 127.0.0.1:8081 \
+		--kill "$@" || fail "the stream that is updated"
+	for i in "${!managers[@]}"; do
+		kill -0 "${managers[i]}" 2>/dev/null && continue
+		wait "${managers[i]}" 2>/dev/null || true
+		task_manager "taskmanager-updates-$i-$#"
+		managers[i]=$pid
+	done
+	await 60 "TaskManager" registered 2
+}
+if part updates; then
+	updated
+	updated --structs
+fi
 
 kill "$jobserver" "${managers[@]}" "$jobmanager"
 gone() {
@@ -236,5 +268,3 @@ await 30 "end of the cluster" gone
 nothing_left() { [ -z "$(left)" ]; }
 await 30 "end of all processes" nothing_left
 [ -z "$(ls -A /tmp)" ] || fail "files stay in /tmp: $(ls -A /tmp)"
-echo "undisturbed $undisturbed s, with a TaskManager killed $disturbed s ($restarts restarts);" \
-	"the same tree: $(digest direct)"

@@ -1,7 +1,8 @@
 // Command pipeline trains a tree on synthetic rows in a Beam pipeline, scores the rows by the tree, and
 // prints seconds and peak memory as JSON. With --write it writes the rows as Parquet files instead, for
 // espalier train and predict. With --hours N it grows a tree of each of N hours, and scores the rows, whose
-// times are in these hours or an hour later, by the tree of their own hour or by the latest tree.
+// times are in these hours or an hour later, by the tree of their own hour or by the latest tree. With --events it reads a
+// stream of events from a file, for bench/updates.py.
 //
 //	go run ./bench/pipeline --rows 1000000 --runner direct
 //	go run ./bench/pipeline --rows 1000000 --runner prism --hours 24 --score latest --stream
@@ -28,6 +29,7 @@ import (
 
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/pipelines/worker"
 	"github.com/espalier-ml/espalier/transforms"
 )
 
@@ -99,24 +101,44 @@ func init() {
 }
 
 func main() {
+	worker.Main() // an engine starts this program as its worker
 	rows := flag.Int64("rows", 100_000, "number of rows")
-	train := flag.Bool("train", true, "train a tree, and write it to --tree")
+	train := flag.Bool("train", true, "train a tree, and write it to --tree if that is given")
 	score := flag.String("score", "trees", "what scores the rows: trees (of the same pipeline), latest, json (of --tree) or none")
 	hours := flag.Int64("hours", 0, "grow a tree of each of this number of hours; 0: of all rows")
-	stream := flag.Bool("stream", false, "the rows of hours are unbounded")
-	tree := flag.String("tree", "tree.json", "file of the tree")
+	unbounded := flag.Bool("stream", false, "the rows of hours are unbounded")
+	tree := flag.String("tree", "", "file of the tree")
 	shards := flag.Int("shards", 0, "shards of the training; 0: the default")
 	write := flag.String("write", "", "folder for the rows as Parquet files; nothing else is done")
+	var stream eventSettings
+	flag.StringVar(&stream.File, "events", "", "file of events; the flags above have no effect")
+	flag.StringVar(&stream.Folder, "folder", "", "folder for the results of --events")
+	flag.StringVar(&stream.Numeric, "numeric", "", "numeric columns of --events, divided by commas")
+	flag.IntVar(&stream.Version, "version", 1, "version of this program, in the results of --events")
+	flag.BoolVar(&stream.Structs, "structs", false, "the events are structs, not maps")
+	flag.DurationVar(&stream.Behind, "behind", 0, "how far the watermark is behind the latest event")
+	flag.DurationVar(&stream.Pause, "pause", time.Millisecond, "pause after 1,000 events")
+	options := flag.String("job_options", "{}", "JSON object of further options of the runner's jobs")
 	profile := flag.String("profile", "", "file for a profile of the processor time")
 	flag.Parse()
 	beamlog.SetLogger(&beamlog.Standard{Level: beamlog.SevError})
 	beam.Init()
-	err := writeRows(context.Background(), *write, *rows)
-	if *write == "" {
+	var further map[string]any
+	err := json.Unmarshal([]byte(*options), &further)
+	if err == nil {
+		err = worker.JobOptions(further)
+	}
+	if err == nil {
+		err = writeRows(context.Background(), *write, *rows)
+	}
+	if *write == "" && err == nil {
 		var p *beam.Pipeline
-		if *hours > 0 {
-			p = hourly(*rows, *hours, *score == "latest", *stream)
-		} else {
+		switch {
+		case stream.File != "":
+			p, err = events(&stream)
+		case *hours > 0:
+			p = hourly(*rows, *hours, *score == "latest", *unbounded)
+		default:
 			p, err = pipeline(*rows, *train, *score, *tree, *shards)
 		}
 		if err == nil {
@@ -138,7 +160,9 @@ func pipeline(n int64, train bool, score, tree string, shards int) (*beam.Pipeli
 		c.MaxDepth = 8
 		c.Shards = cmp.Or(shards, c.Shards)
 		m.Trees = transforms.Train(s, rows, c).Trees
-		beam.ParDo0(s, &saveFn{tree}, m.Trees)
+		if tree != "" {
+			beam.ParDo0(s, &saveFn{tree}, m.Trees)
+		}
 	}
 	if score == "json" {
 		b, err := os.ReadFile(tree)
