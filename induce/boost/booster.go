@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // Booster adds to the scores of rows: the sum of small regression trees over few features.
@@ -19,10 +20,11 @@ type Tree []Split
 // Split divides rows by a feature.
 type Split struct {
 	Feature int // index of the feature
-	// Code is the code of the test. For a numeric feature, rows in this bin and in higher bins go
-	// to Yes, so values of at least Cuts[Code-1]. For a categorical feature, rows with this value
-	// do.
-	Code    int
+	// Code is the code of a numeric feature's test: rows in this bin and in higher bins go to Yes, so values of at least
+	// Cuts[Code-1].
+	Code int
+	// Set has the codes of a categorical feature whose rows go to Yes.
+	Set     split.CodeSet
 	Missing bool // whether rows without a value go to Yes
 	Yes, No Side
 }
@@ -42,8 +44,19 @@ func (s *Split) yes(f *dataset.Feature, code int) bool {
 	case f.Kind == dataset.Numeric:
 		return code >= s.Code
 	default:
-		return code == s.Code
+		return s.Set.Has(code)
 	}
+}
+
+// Values returns the values of a categorical feature whose rows go to Yes, in the order of their codes.
+func (s *Split) Values(f *dataset.Feature) []string {
+	var in []string
+	for code, value := range f.Values {
+		if s.Set.Has(code) {
+			in = append(in, value)
+		}
+	}
+	return in
 }
 
 // Features returns the features of all splits, ascending.

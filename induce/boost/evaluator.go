@@ -1,6 +1,9 @@
 package boost
 
-import "github.com/espalier-ml/espalier/induce/dataset"
+import (
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+)
 
 // Evaluator is a booster in the form that scores objects by their codes: the splits and the values of all trees, each
 // in one list.
@@ -18,6 +21,7 @@ type codeSplit struct {
 	feature       int32
 	yes, no       int32 // the next split; negative: the complement of the position of a leaf in values
 	code, missing uint16
+	set           split.CodeSet
 	numeric       bool
 	missingYes    bool
 }
@@ -39,7 +43,7 @@ func (b *Booster) Evaluator(features []dataset.Feature, width int) *Evaluator {
 			s := &t[i]
 			feature := &features[s.Feature]
 			e.splits = append(e.splits, codeSplit{
-				feature: int32(s.Feature), yes: side(&s.Yes), no: side(&s.No), code: uint16(s.Code),
+				feature: int32(s.Feature), yes: side(&s.Yes), no: side(&s.No), code: uint16(s.Code), set: s.Set,
 				missing: uint16(feature.MissingCode()), numeric: feature.Kind == dataset.Numeric, missingYes: s.Missing,
 			})
 		}
@@ -66,12 +70,14 @@ func (e *Evaluator) AddTo(scores []float64, codes []dataset.Codes, i int) {
 			} else {
 				code = c.U16[i]
 			}
-			yes := code == s.code
+			var yes bool
 			switch {
 			case code == s.missing:
 				yes = s.missingYes
 			case s.numeric:
 				yes = code >= s.code
+			default:
+				yes = s.set.Has(int(code))
 			}
 			if at = s.no; yes {
 				at = s.yes

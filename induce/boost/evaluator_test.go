@@ -20,7 +20,7 @@ func TestEvaluator(t *testing.T) {
 	features := []dataset.Feature{
 		{Name: "narrow", Kind: dataset.Numeric, Cuts: cuts[:9], Missing: 1},
 		{Name: "wide", Kind: dataset.Numeric, Cuts: cuts, Missing: 1},
-		{Name: "category", Kind: dataset.Categorical, Values: []string{"p", "q", "r"}, Other: 1, Missing: 1},
+		{Name: "category", Kind: dataset.Categorical, Values: []string{"p", "q", "r", "s", "t", "u", "v", "w"}, Other: 1, Missing: 1},
 	}
 	for _, classes := range []int{2, 3} {
 		width := classes

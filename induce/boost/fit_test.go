@@ -362,8 +362,14 @@ func TestBins(t *testing.T) {
 	cuts := make(map[int][]int) // by feature
 	for _, tree := range fit(3).Trees {
 		for _, split := range tree {
-			if at, found := slices.BinarySearch(cuts[split.Feature], split.Code); !found {
-				cuts[split.Feature] = slices.Insert(cuts[split.Feature], at, split.Code)
+			asked := []int{split.Code}
+			if features[split.Feature].Kind == dataset.Categorical {
+				asked = slices.DeleteFunc([]int{0, 1, 2, 3}, func(code int) bool { return !split.Set.Has(code) })
+			}
+			for _, code := range asked {
+				if at, found := slices.BinarySearch(cuts[split.Feature], code); !found {
+					cuts[split.Feature] = slices.Insert(cuts[split.Feature], at, code)
+				}
 			}
 		}
 	}

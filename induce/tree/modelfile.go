@@ -9,6 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/portable"
+	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // The JSON form of leaf models and of their boosters.
@@ -31,11 +32,13 @@ type fileTerm struct {
 }
 
 // fileSplit is a split of a booster by a feature that is tested on the paths of all leaves with the booster. Rows with a
-// number of at least GE, which is one of the cuts, or with the value Is, go to Yes, other rows to No.
+// number of at least GE, which is one of the cuts, or with a value of In, go to Yes, other rows to No. Is is In of a
+// single value.
 type fileSplit struct {
 	Feature string          `json:"feature"`
 	GE      *float64        `json:"ge,omitempty"`
 	Is      *string         `json:"is,omitempty"`
+	In      []string        `json:"in,omitempty"`
 	Missing bool            `json:"missing,omitempty"` // whether rows without a value go to yes; absent: to no
 	Yes     json.RawMessage `json:"yes"`
 	No      json.RawMessage `json:"no"`
@@ -201,17 +204,27 @@ func (d *decoder) boosterSplit(f *fileSplit, s *boost.Split) error {
 	s.Feature = feature
 	if of := &d.Features[feature]; of.Kind == dataset.Numeric {
 		code, ok := cutIndex(of, f.GE)
-		if !ok || f.Is != nil {
+		if !ok || f.Is != nil || f.In != nil {
 			return fmt.Errorf("feature %q: want ge, one of the feature's cuts", f.Feature)
 		}
 		s.Code = code + 1
 	} else {
-		if f.Is == nil || f.GE != nil {
-			return fmt.Errorf("feature %q: want is, one of the feature's values", f.Feature)
+		in := f.In
+		if f.Is != nil {
+			in = []string{*f.Is}
 		}
-		if s.Code, ok = d.codes[feature][*f.Is]; !ok {
-			return fmt.Errorf("feature %q: is %q: want one of the feature's values", f.Feature, *f.Is)
+		if len(in) == 0 || f.Is != nil && f.In != nil || f.GE != nil {
+			return fmt.Errorf("feature %q: want is or in: one of the feature's values, or a list of some", f.Feature)
 		}
+		has := make([]bool, len(of.Values))
+		for _, value := range in {
+			code, ok := d.codes[feature][value]
+			if !ok || has[code] {
+				return fmt.Errorf("feature %q: %q: want one of the feature's values, once", f.Feature, value)
+			}
+			has[code] = true
+		}
+		s.Set = split.NewCodeSet(len(has), func(code int) bool { return has[code] })
 	}
 	var err error
 	if s.Yes, err = d.side("yes", f.Yes); err != nil {
@@ -324,13 +337,17 @@ func (t *Tree) fileBooster(b *boost.Booster) [][]writtenSplit {
 		for i := range tree {
 			s := &tree[i]
 			f := &t.Features[tree[i].Feature]
-			split := writtenSplit{fileSplit{Feature: f.Name, Missing: s.Missing}, fileSide(&s.Yes), fileSide(&s.No)}
+			written := writtenSplit{fileSplit{Feature: f.Name, Missing: s.Missing}, fileSide(&s.Yes), fileSide(&s.No)}
 			if f.Kind == dataset.Numeric {
-				split.GE = &f.Cuts[s.Code-1]
+				written.GE = &f.Cuts[s.Code-1]
 			} else {
-				split.Is = &f.Values[s.Code]
+				in := s.Values(f)
+				if written.In = in; len(in) == 1 {
+					written.Is = &in[0]
+					written.In = nil
+				}
 			}
-			trees[k] = append(trees[k], split)
+			trees[k] = append(trees[k], written)
 		}
 	}
 	return trees

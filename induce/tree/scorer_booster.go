@@ -8,6 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/portable"
+	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // compiledBooster is up to partTrees trees of a booster, in the form that a scorer needs.
@@ -50,20 +51,40 @@ type lead struct {
 	missing int32 // interval of missing numbers; a code of missing lies in an interval like any other code
 }
 
-// side describes which values of an input, numbers or codes, are on the Yes side of a split: values
-// in [low, high).
+// side describes which values of an input, numbers or codes, are on the Yes side of a split: numbers from low, or the
+// codes of a set.
 type side struct {
-	input     int32
-	missing   bool    // whether missing values are on the side
-	low, high float64 // NaN: unbounded
-	lost      float64 // the code of missing; NaN for a numeric feature
+	input   int32
+	missing bool // whether missing values are on the side
+	low     float64
+	set     split.CodeSet // not empty for a categorical feature
+	lost    float64       // the code of missing; NaN for a numeric feature
 }
 
 func (s *side) has(x float64) bool {
 	if x != x || x == s.lost {
 		return s.missing
 	}
-	return x >= s.low && !(x >= s.high)
+	if s.set != "" {
+		return x >= 0 && s.set.Has(int(x))
+	}
+	return x >= s.low
+}
+
+// cuts appends the numbers at which the side begins or ends.
+func (s *side) cuts(list []float64) []float64 {
+	if s.set == "" {
+		return append(list, s.low)
+	}
+	list = append(list, s.lost, s.lost+1)
+	in := false
+	for code := range 8*len(s.set) + 1 {
+		if has := s.set.Has(code); has != in {
+			in = has
+			list = append(list, float64(code))
+		}
+	}
+	return list
 }
 
 // begin returns the mask of all ends.
@@ -228,11 +249,11 @@ func (m *modelling) compileBoosters(s *Scorer, t *Tree) map[*boost.Booster]numbe
 // sideOf returns the Yes side of a split.
 func (s *Scorer) sideOf(t *Tree, split *boost.Split) side {
 	f := &t.Features[split.Feature]
-	to := side{input: int32(s.columns[split.Feature] - 1), missing: split.Missing, high: math.NaN(), lost: math.NaN()}
+	to := side{input: int32(s.columns[split.Feature] - 1), missing: split.Missing, set: split.Set, lost: math.NaN()}
 	if f.Kind == dataset.Numeric {
 		to.low = f.Cuts[split.Code-1]
 	} else {
-		to.low, to.high, to.lost = float64(split.Code), float64(split.Code+1), float64(f.MissingCode())
+		to.lost = float64(f.MissingCode())
 	}
 	return to
 }
@@ -258,11 +279,7 @@ func (s *Scorer) compileTrees(t *Tree, trees []boost.Tree) compiledBooster {
 	cuts := make([][]float64, len(forks))
 	for input, list := range forks {
 		for i := range list {
-			for _, cut := range []float64{list[i].low, list[i].high, list[i].lost, list[i].lost + 1} {
-				if cut == cut {
-					cuts[input] = append(cuts[input], cut)
-				}
-			}
+			cuts[input] = list[i].cuts(cuts[input])
 		}
 		slices.Sort(cuts[input])
 		cuts[input] = slices.Compact(cuts[input])

@@ -14,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/internal/growtest"
 	"github.com/espalier-ml/espalier/induce/portable"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -63,7 +64,8 @@ func randomBooster(r *rand.Rand, fs []dataset.Feature, among []int, width, trees
 			if f := &fs[s.Feature]; f.Kind == dataset.Numeric {
 				s.Code = 1 + r.IntN(len(f.Cuts))
 			} else {
-				s.Code = r.IntN(len(f.Values))
+				only := r.IntN(len(f.Values))
+				s.Set = split.NewCodeSet(len(f.Values), func(code int) bool { return code == only || r.IntN(3) == 0 })
 			}
 			if i > 0 {
 				k := pick(len(open))
@@ -88,6 +90,11 @@ func randomBooster(r *rand.Rand, fs []dataset.Feature, among []int, width, trees
 	return b
 }
 
+// only returns the set of a code.
+func only(code int) split.CodeSet {
+	return split.NewCodeSet(code+1, func(c int) bool { return c == code })
+}
+
 // boostedTree is modelledTree with a booster at leaf 1 and one of leaves 3 and 4.
 func boostedTree() *tree.Tree {
 	tr := modelledTree()
@@ -97,10 +104,10 @@ func boostedTree() *tree.Tree {
 	both := &boost.Booster{Trees: []boost.Tree{
 		{
 			{Feature: 0, Code: 1, Missing: true, Yes: boost.Side{Values: []float64{0.5}}, No: boost.Side{Split: 1}},
-			{Feature: 1, Code: 1, Yes: boost.Side{Values: []float64{1.5}}, No: boost.Side{Values: []float64{-0.25}}},
+			{Feature: 1, Set: only(1), Yes: boost.Side{Values: []float64{1.5}}, No: boost.Side{Values: []float64{-0.25}}},
 		},
 		{{
-			Feature: 1, Code: 0, Missing: true, Yes: boost.Side{Values: []float64{0.125}},
+			Feature: 1, Set: only(0), Missing: true, Yes: boost.Side{Values: []float64{0.125}},
 			No: boost.Side{Values: []float64{-1}},
 		}},
 	}}
@@ -109,10 +116,21 @@ func boostedTree() *tree.Tree {
 	return tr
 }
 
+// setsTree is boostedTree with more values, and splits by sets of them.
+func setsTree() *tree.Tree {
+	tr := boostedTree()
+	tr.Features[1].Values = []string{"a", "b", "c", "d \"e\", 'f'"}
+	of := tr.Nodes[4].Model.Booster.Trees
+	of[0][1].Set = split.NewCodeSet(4, func(code int) bool { return code != 2 })
+	of[1][0].Set = split.NewCodeSet(4, func(code int) bool { return code == 0 || code == 3 })
+	return tr
+}
+
 // TestBoosterBits: a leaf's scores are the intercept, the terms and the booster, added in this
 // order.
 func TestBoosterBits(t *testing.T) {
 	golden(t, "boosted.json", boostedTree().Encode())
+	golden(t, "boosted_sets.json", setsTree().Encode())
 	golden(t, "decided_boosted.json", boostedTree().WithDecision(&tree.Decision{Positive: "p", Threshold: .3}).Encode())
 	boosted := 0
 	modelTrees(t, func(t *testing.T, tr *tree.Tree, rows []row) {
@@ -318,9 +336,13 @@ func hostileBoosters() []struct{ name, from, to, want string } {
 		},
 		{"no ge", `"ge": 30.5, "missing"`, `"missing"`, `feature "age": want ge, one of`},
 		{"ge and is", `"ge": 30.5, "missing"`, `"ge": 30.5, "is": "a", "missing"`, `feature "age": want ge, one of`},
-		{"no is", `"is": "b", `, ``, `booster 1: tree 0: split 1: feature "job": want is, one of the feature's values`},
-		{"is and ge", `"is": "b", `, `"is": "b", "ge": 1, `, `feature "job": want is, one of`},
-		{"unknown value", `"is": "b", `, `"is": "c", `, `feature "job": is "c": want one of the feature's values`},
+		{"no is", `"is": "b", `, ``, `booster 1: tree 0: split 1: feature "job": want is or in: one of the feature's values`},
+		{"is and ge", `"is": "b", `, `"is": "b", "ge": 1, `, `feature "job": want is or in`},
+		{"is and in", `"is": "b", `, `"is": "b", "in": ["a"], `, `feature "job": want is or in`},
+		{"none in", `"is": "b", `, `"in": [], `, `feature "job": want is or in`},
+		{"twice in", `"is": "b", `, `"in": ["b", "b"], `, `feature "job": "b": want one of the feature's values, once`},
+		{"unknown in", `"is": "b", `, `"in": ["b", "c"], `, `feature "job": "c": want one of the feature's values, once`},
+		{"unknown value", `"is": "b", `, `"is": "c", `, `feature "job": "c": want one of the feature's values, once`},
 		{"no yes", `"yes": [0.5], `, ``, "split 0: yes: want the number of a later split, or a list of numbers"},
 		{"no no", `, "no": 1`, ``, "split 0: no: want the number"},
 		{"a text as a side", first, `"yes": [0.5], "no": "1"`, "split 0: no: want the number"},

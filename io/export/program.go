@@ -79,12 +79,11 @@ type booster struct {
 }
 
 // boosterSplit sends a row to a side, depending on whether a number is at least Cut, or whether a
-// text is Value.
+// text is in a set.
 type boosterSplit struct {
 	Feature int
-	Numeric bool
 	Cut     float64
-	Value   string
+	Set     int  // index in the sets; -1 for a number
 	Missing bool // whether rows without a value go to Yes
 	Yes, No boost.Side
 }
@@ -271,12 +270,12 @@ func (p *program) addBooster(of *boost.Booster) {
 			s := &t[i]
 			f := &p.tree.Features[s.Feature]
 			split := boosterSplit{
-				Feature: s.Feature, Numeric: f.Kind == dataset.Numeric, Missing: s.Missing, Yes: s.Yes, No: s.No,
+				Feature: s.Feature, Set: -1, Missing: s.Missing, Yes: s.Yes, No: s.No,
 			}
-			if split.Numeric {
+			if f.Kind == dataset.Numeric {
 				split.Cut = f.Cuts[s.Code-1]
 			} else {
-				split.Value = f.Values[s.Code]
+				split.Set = p.set(s.Values(f))
 			}
 			splits = append(splits, split)
 		}

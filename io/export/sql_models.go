@@ -171,9 +171,13 @@ func (s *sqlText) leavesBelow(t []boosterSplit, to boost.Side, k int, met []stri
 // condition returns the condition of a booster's split.
 func (s *sqlText) condition(b *boosterSplit) string {
 	name := s.Features[b.Feature].Const
-	condition := fmt.Sprintf("%s = %s", name, s.Text(b.Value))
-	if b.Numeric {
+	var condition string
+	if b.Set < 0 {
 		condition = fmt.Sprintf("%s >= %s", name, s.Number(b.Cut))
+	} else if in := s.Sets[b.Set]; len(in) == 1 {
+		condition = fmt.Sprintf("%s = %s", name, s.Text(in[0]))
+	} else {
+		condition = s.language.member(name, b.Set, in, false)
 	}
 	if b.Missing {
 		condition += fmt.Sprintf(" OR %s IS NULL", name)

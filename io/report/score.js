@@ -23,7 +23,7 @@
  */
 
 /**
- * A split of a booster: feature, cut or code, missing values go to yes, yes, no.
+ * A split of a booster: feature, cut or codes, missing values go to yes, yes, no.
  * @typedef {[number, number, boolean, number | number[], number | number[]]} Split
  */
 
@@ -428,7 +428,7 @@ function addSplits(data, scores, splits, valueOf) {
   for (;;) {
     const [feature, cut, missing, yes, no] = splits[at];
     const value = valueOf(feature);
-    const is = value === null ? missing : data.features[feature].numeric ? value >= cut : value === cut;
+    const is = value === null ? missing : typeof cut === "number" ? value >= cut : cut.includes(value);
     const side = is ? yes : no;
     if (typeof side !== "number") {
       for (let k = 0; k < scores.length; k++) scores[k] += side[k];

@@ -458,7 +458,7 @@ func (e *encoder) model(b []byte, m *tree.LeafModel) []byte {
 	return append(b, ']')
 }
 
-// booster writes the trees of a booster, each as a list of splits: [feature, cut or code, missing
+// booster writes the trees of a booster, each as a list of splits: [feature, cut or codes, missing
 // values go to yes, yes, no]. A side is the position of a split, or the list of the values that it
 // adds.
 func (e *encoder) booster(b []byte, booster *boost.Booster) []byte {
@@ -475,8 +475,15 @@ func (e *encoder) booster(b []byte, booster *boost.Booster) []byte {
 			if f.Kind == dataset.Numeric {
 				b = appendFloat(b, f.Cuts[s.Code-1])
 			} else {
-				e.tests.used[answer{number, s.Code}] = true
-				b = strconv.AppendInt(b, int64(s.Code), 10)
+				var codes list
+				b = append(b, '[')
+				for code := range f.Values {
+					if s.Set.Has(code) {
+						e.tests.used[answer{number, code}] = true
+						b = strconv.AppendInt(codes.next(b), int64(code), 10)
+					}
+				}
+				b = append(b, ']')
 			}
 			b = strconv.AppendBool(append(b, ','), s.Missing)
 			for _, side := range []*boost.Side{&s.Yes, &s.No} {

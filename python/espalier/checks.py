@@ -374,6 +374,7 @@ _SPLIT = _Object(
         "feature": _TEXT,
         "ge": _BOUND,
         "is": _Text(optional=True),
+        "in": _TEXTS,
         "missing": _BOOL,
         "yes": _Any(raw=True),
         "no": _Any(raw=True),
@@ -911,10 +912,13 @@ def _check_booster_tree(splits: list[dict[str, Any]], features: dict[str, _Featu
         what = f"split {at}: "
         if (feature := features.get(split["feature"])) is None:
             raise ValueError(f"{what}feature {split['feature']!r}: want one of the features")
-        if feature.type == "numeric" and ("is" in split or split.get("ge") not in feature.cuts):
+        listed = [split["is"]] if "is" in split else split.get("in", [])
+        if feature.type == "numeric" and ("is" in split or "in" in split or split.get("ge") not in feature.cuts):
             raise ValueError(f"{what}feature {feature.name!r}: want ge, one of the feature's cuts")
-        if feature.type != "numeric" and ("ge" in split or split.get("is") not in feature.values):
-            raise ValueError(f"{what}feature {feature.name!r}: want is, one of the feature's values")
+        if feature.type != "numeric" and ("ge" in split or not listed or "is" in split and "in" in split):
+            raise ValueError(f"{what}feature {feature.name!r}: want is or in: one of the feature's values, or a list of some")
+        if len(set(listed)) < len(listed) or not feature.values.issuperset(listed):
+            raise ValueError(f"{what}feature {feature.name!r}: want values of the feature, each once")
         for side in "yes", "no":
             to = split.get(side)
             if isinstance(to, list):

@@ -211,9 +211,14 @@ class _Decoder:
                     to = len(splits) + len(leaves) - 1
                 sides[side] = root + to
             feature = self.positions[split["feature"]]
-            low, high = self.value(feature, split["is"]) if "is" in split else (float(split["ge"]), math.nan)
             missing = sides["yes" if split.get("missing") else "no"]
-            nodes.append(Split(feature, missing, sides["yes"], sides["no"], low, high))
+            if "ge" in split:
+                nodes.append(Split(feature, missing, sides["yes"], sides["no"], low=float(split["ge"])))
+            else:
+                codes = self.features[feature].codes
+                values = split["in"] if "in" in split else [split["is"]]
+                cases = {int(codes[value]): sides["yes"] for value in values}
+                nodes.append(Split(feature, missing, no=sides["no"], cases=cases))
         return nodes + leaves
 
     def model(self, model: dict[str, Any]) -> LeafModel:

@@ -30,7 +30,7 @@ TREES: dict[str, tuple[str, dict[str, Any]]] = {
     "moments": ("visits", {"tests": "both", "theta": 0.01, "max_leaves": 25}),
     "sets": ("shops", {"tests": "set", "max_leaves": 12}),
 }
-WITH_THRESHOLD = ("decided", "decided_models")  # trees of package tree: some rows are at the threshold
+OF_TREE = ("boosted_sets", "decided", "decided_models")  # trees of package tree: some rows are at the threshold
 TREE = pathlib.Path(__file__).parents[2] / "induce" / "tree" / "testdata" / "golden"
 MADE = {"visits": visits, "shops": shops}
 
@@ -44,7 +44,7 @@ def main(program: str) -> None:
             prices = str(costs) if name == "multiway" else None
             run = train(table, "class", costs=prices, espalier=program, **(QUICK | settings))
             write(name, f"{run.folder}/tree.json", program, work)
-        for name in WITH_THRESHOLD:
+        for name in OF_TREE:
             write(name, str(TREE / f"{name}.json"), program, work)
 
 

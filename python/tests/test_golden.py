@@ -41,7 +41,7 @@ def golden(name: str, folder: pathlib.Path = GOLDEN) -> tuple[Tree, list[dict[st
 
 
 def test_trees() -> None:
-    assert len(NAMES) == 8
+    assert len(NAMES) == 9
     versions = {json.loads((GOLDEN / f"{name}.tree.json").read_text())["version"] for name in NAMES}
     assert versions == {1, 2, 3, 4}
 

@@ -309,8 +309,13 @@ func (w *writer) split(of *boost.Split) boosterSplit {
 	if f.Kind == dataset.Numeric {
 		s.Value = f.Cuts[of.Code-1]
 	} else {
-		s.Test = "is"
-		s.Value = f.Values[of.Code]
+		in := of.Values(f)
+		s.Test = "in"
+		s.Value = in
+		if len(in) == 1 {
+			s.Test = "is"
+			s.Value = in[0]
+		}
 	}
 	if of.Missing {
 		s.Missing = "yes"

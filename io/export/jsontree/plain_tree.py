@@ -52,8 +52,11 @@ def modelled(tree, model, known):
             if x is None:
                 side = split[split["missing"]]
             else:
-                value, number = split["value"], split["test"] == "at_least"
-                yes = x >= value if number else x == value
+                value, test = split["value"], split["test"]
+                if test == "at_least":
+                    yes = x >= value
+                else:
+                    yes = x in value if test == "in" else x == value
                 side = split["yes" if yes else "no"]
         scores = [s + a for s, a in zip(scores, side["add"])]
     if len(tree["classes"]) == 2:  # one score

@@ -157,7 +157,12 @@ func (w *writer) growBoosters(place int) {
 			if f.Kind == dataset.Numeric {
 				return g.ask(w.raw(s.Feature), f.Cuts[s.Code-1], s.Missing, side(&s.Yes), side(&s.No))
 			}
-			codes := []int{s.Code}
+			var codes []int
+			for code := range f.Values {
+				if s.Set.Has(code) {
+					codes = append(codes, code)
+				}
+			}
 			if s.Missing {
 				codes = append(codes, f.MissingCode())
 			}

@@ -103,7 +103,7 @@ func (c *chain) split(t boost.Tree, score int, side *boost.Side, condition *elem
 	if f.Kind == dataset.Numeric {
 		yes = append(yes, compare(f.Name, "greaterOrEqual", cut(f.Cuts[s.Code-1])))
 	} else {
-		yes = append(yes, compare(f.Name, "equal", f.Values[s.Code]))
+		yes = among(f.Name, s.Values(f), "isIn", "equal")
 	}
 	if s.Missing {
 		yes = append(yes, missing(f.Name))
