@@ -385,7 +385,7 @@ type trial struct {
 	base    float64 // merit of the leaf
 	use     int     // index of the feature in the used features
 	numeric bool
-	ridge   float64 // of the merit of sides
+	ridge   float64 // ridge of the merit of a side
 	missing []sum   // by score, over the leaf's rows without a value
 	// side holds sums over the rows with a value on one side: the lower bins, or a category.
 	side []sum
@@ -448,7 +448,7 @@ func (f *fitter) searchSets(t *trial, h []sum, listed []uint16, other int) {
 	if len(present) < 2 {
 		return
 	}
-	t.ridge += setRidge * f.units.curvature
+	t.ridge += float64(setRidge * f.units.curvature)
 	ratios := make([]float64, len(listed))
 	low := make([]sum, f.width)
 	for k := range f.width {

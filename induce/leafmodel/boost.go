@@ -15,6 +15,12 @@ const (
 	// leastBoosted is the least number of objects of a node with a booster.
 	leastBoosted = 200
 
+	// SharedTrees is the greatest number of trees of a booster that all leaves below a node share, and sharedRate the
+	// share of a Newton step that they take: with 20 trees of 0.3, which boosters have otherwise, the AUC within 3 and
+	// 4 features of bank-marketing is .003 to .006 lower.
+	SharedTrees = 60
+	sharedRate  = 0.1
+
 	// draftBoosted takes the place of boost.MaxObjects in drafts.
 	draftBoosted = 1 << 12
 )
@@ -27,7 +33,8 @@ const (
 // It is fitted to the objects of the node, and uses this feature and the features asked for above.
 // A leaf has the booster of the nearest such node above. But if all leaves below a node ask for the same features, they
 // share the booster of the highest such node, which uses all of these features. Hardly anything but this booster tells
-// rows apart, so its splits must gain more than chance. A node with few objects has no booster.
+// rows apart, so it has more trees, each of which takes less, and its splits must gain more than chance. A node with few
+// objects has no booster.
 func Boost(
 	objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, models [][]*Model, o Options,
 ) [][]*Model {
@@ -85,7 +92,7 @@ type site struct {
 	asked  []int   // features that the path and the node ask for, ascending
 	ids    []int32 // objects of the node
 	leaves []int   // leaves below that share the booster
-	least  float64 // gain that a split of the booster must exceed, see boost.Options.Gain
+	shared bool    // whether hardly anything but the booster tells the rows of its leaves apart
 }
 
 // begin sets the models from which leaves without models start: the shares of the classes, shrunk
@@ -174,7 +181,7 @@ func (b *boosting) visit(m member, ids []int32, asked []int, s *site) (common []
 	if common == nil || len(common) == len(asked) || len(ids) < leastBoosted {
 		return common
 	}
-	shared := &site{node: m.Node, asked: common, ids: ids, least: boost.ChanceGain}
+	shared := &site{node: m.Node, asked: common, ids: ids, shared: true}
 	if above != nil {
 		shared.leaves = slices.Clone(above.leaves[others:])
 		above.leaves = above.leaves[:others]
@@ -219,7 +226,12 @@ func (b *boosting) fit(s *site) *boost.Evaluator {
 	for _, id := range ids {
 		scores = append(scores, b.scores[int(id)*b.width:][:b.width]...)
 	}
-	options := boost.Options{Gain: s.least, Scale: b.options.Scale, Stop: b.options.Stop}
+	options := boost.Options{Scale: b.options.Scale, Stop: b.options.Stop}
+	if s.shared {
+		options.Gain = boost.ChanceGain
+		options.Trees = SharedTrees
+		options.Rate = sharedRate
+	}
 	return boost.Fit(b.objects, b.features, s.asked, ids, scores, options).Evaluator(b.features, b.width)
 }
 

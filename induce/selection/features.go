@@ -22,8 +22,10 @@ import (
 
 // Settings of the forward selection.
 const (
-	selectingObjects = 10_000 // greatest number of objects that features are selected by
+	selectingObjects = 20_000 // greatest number of objects that features are selected by
 	selectingTrees   = 10     // regression trees that a feature adds
+	// mostFinalists is the number of features that compete with more trees, and of the sets that result.
+	mostFinalists = 6
 	// mostSelectable is the number of features that compete after the first: the ones that tell the most alone.
 	mostSelectable = 25
 	// nearlyFree is the share of the limit that counts as the price of a free feature.
@@ -38,7 +40,7 @@ const (
 func (c *Chooser) growConfined(ctx context.Context, members []grid.Member, o inmemory.Options) (*Regrown, error) {
 	once := func(f split.Column) bool { return f.FreeRepeats && f.Costs == nil && f.First == 0 }
 	limits := &members[0].Params
-	if !limits.Limited() || c.Classes < 2 || c.Training.Objects > mostTaught || !c.Settings.Undecided(2) ||
+	if !limits.Limited() || c.Classes < 2 || !c.Settings.Undecided(2) ||
 		slices.ContainsFunc(c.Columns, func(f split.Column) bool { return !once(f) }) {
 		return new(Regrown), nil
 	}
@@ -49,7 +51,7 @@ func (c *Chooser) growConfined(ctx context.Context, members []grid.Member, o inm
 		}
 		t := new(Regrown)
 		stop := func() bool { return ctx.Err() != nil || o.Stop != nil && o.Stop() }
-		selected := c.selectFeatures(objects, limits, stop, s)
+		selected, others := c.selectFeatures(objects, limits, stop, s)
 		if len(selected) == 0 || stop() {
 			return t, context.Cause(ctx)
 		}
@@ -61,7 +63,9 @@ func (c *Chooser) growConfined(ctx context.Context, members []grid.Member, o inm
 			}
 		}
 		if c.wantsModels() {
-			t.Members = append(t.Members, members[0].Confined(selected, c.Features).Once())
+			for _, set := range append([][]int{selected}, others...) {
+				t.Members = append(t.Members, members[0].Confined(set, c.Features).Once())
+			}
 		}
 		params := make([]induce.Params, len(t.Members))
 		for i := range params {
@@ -76,65 +80,100 @@ func (c *Chooser) growConfined(ctx context.Context, members []grid.Member, o inm
 // that gains the most for its price (where the cost has no limit, all prices above 0 count as 1), together with the
 // features before it. The gain is in the area under the ROC curve if trees compete by it, otherwise in the log loss. A
 // feature must lower the log loss by more than a parameter without an effect may (Schwarz: Estimating the dimension of a
-// model, 1978). If stop returns true, it returns early, and the result must not be used.
+// model, 1978). The features that gain the most compete again with more trees, as few trees hardly show what features
+// tell only together. others are sets in which a runner-up stands in the place of the last feature. If stop returns
+// true, it returns early, and the result must not be used.
 func (c *Chooser) selectFeatures(
 	objects *dataset.Objects, limits *induce.Params, stop func() bool, s *parallel.Steps,
-) (selected []int) {
+) (selected []int, others [][]int) {
 	sample := leafmodel.Sorted(objects, selectingObjects)
-	chance := float64(c.Training.Scale * 0.5 * portable.Log(float64(sample.Len())))
-	now := boost.NewForward(sample, c.Features, boost.Options{
-		Trees: selectingTrees, Gain: boost.ChanceGain, Scale: c.Training.Scale, Stop: stop,
-	})
+	now := &selecting{
+		Chooser: c, limit: limits.MostCost(), stop: stop, progress: s,
+		chance: float64(c.Training.Scale * 0.5 * portable.Log(float64(sample.Len()))),
+		step: boost.NewForward(sample, c.Features, boost.Options{
+			Trees: selectingTrees, Gain: boost.ChanceGain, Scale: c.Training.Scale, Stop: stop,
+		}),
+	}
 	competing := make([]int, len(c.Columns))
 	for f := range competing {
 		competing[f] = f
 	}
-	limit := limits.MostCost()
 	for spent := (induce.Bill{}); ; {
 		competing = slices.DeleteFunc(competing, func(f int) bool {
-			return slices.Contains(selected, f) || !limits.Allow(c.due(f, selected), &spent)
+			return slices.Contains(now.selected, f) || !limits.Allow(c.due(f, now.selected), &spent)
 		})
-		steps := make([]judgedStep, len(c.Columns))
-		s.Total.Add(int64(len(competing)))
-		parallel.Each(len(competing), runtime.GOMAXPROCS(0), func(i int) {
-			if !stop() {
-				steps[competing[i]] = c.judgeStep(now.With(competing[i]))
-			}
-			s.Done.Add(1)
-		})
-		if len(selected) == 0 && len(competing) > mostSelectable {
-			slices.SortStableFunc(competing, func(f, g int) int { return cmp.Compare(steps[f].loss, steps[g].loss) })
-			competing = competing[:mostSelectable]
+		now.rank(competing, 1)
+		if len(now.selected) == 0 {
+			competing = competing[:min(len(competing), mostSelectable)]
 		}
-		before := c.judgeStep(now.With()) // as many trees
-		best := -1
-		most := 0.0
-		for _, f := range competing {
-			price := c.due(f, selected).Cost
-			switch {
-			case !math.IsInf(limit, 1):
-				price = max(price, float64(limit*nearlyFree))
-			case price > 0:
-				price = 1
-			default:
-				price = nearlyFree
-			}
-			gain := before.loss - steps[f].loss - chance
-			if gain > 0 && c.Settings.Criterion(c.Classes) == frontier.AUC {
-				gain = steps[f].area - before.area
-			}
-			if gain > float64(most*price) {
-				best = f
-				most = gain / price
+		finalists := slices.Clone(competing[:min(len(competing), mostFinalists)])
+		gaining := now.rank(finalists, 2)
+		if gaining == 0 || stop() {
+			return now.selected, others
+		}
+		others = others[:0]
+		if c.Training.Objects > fewObjects { // fewer rows hardly tell six trees apart
+			for _, f := range finalists[1:gaining] {
+				others = append(others, append(slices.Clone(now.selected), f))
 			}
 		}
-		if best < 0 || stop() {
-			return selected
-		}
-		spent.Add(c.due(best, selected))
-		selected = append(selected, best)
-		now = now.With(best)
+		spent.Add(c.due(finalists[0], now.selected))
+		now.step = now.step.With(finalists[0])
+		now.selected = append(now.selected, finalists[0])
 	}
+}
+
+// selecting is the state of a forward selection.
+type selecting struct {
+	*Chooser
+
+	step     *boost.Forward // with the selected features
+	selected []int
+	limit    float64 // on the cost of a path
+	chance   float64 // the log loss that a feature without an effect may lower
+	stop     func() bool
+	progress *parallel.Steps
+}
+
+// rank sorts features by what they gain for their price, the most first, judged by a number of rounds of trees. It
+// returns how many of them gain.
+func (s *selecting) rank(features []int, rounds int) (gaining int) {
+	rounded := func(step *boost.Forward) judgedStep {
+		for range rounds - 1 {
+			step = step.With()
+		}
+		return s.judgeStep(step)
+	}
+	steps := make([]judgedStep, len(features))
+	s.progress.Total.Add(int64(len(features)))
+	parallel.Each(len(features), runtime.GOMAXPROCS(0), func(i int) {
+		if !s.stop() {
+			steps[i] = rounded(s.step.With(features[i]))
+		}
+		s.progress.Done.Add(1)
+	})
+	before := rounded(s.step.With()) // as many trees
+	gains := make(map[int]float64, len(features))
+	for i, f := range features {
+		price := s.due(f, s.selected).Cost
+		switch {
+		case !math.IsInf(s.limit, 1):
+			price = max(price, float64(s.limit*nearlyFree))
+		case price > 0:
+			price = 1
+		default:
+			price = nearlyFree
+		}
+		gain := before.loss - steps[i].loss - s.chance
+		if gain > 0 && s.Settings.Criterion(s.Classes) == frontier.AUC {
+			gain = steps[i].area - before.area
+		}
+		if gains[f] = gain / price; gain > 0 {
+			gaining++
+		}
+	}
+	slices.SortStableFunc(features, func(f, g int) int { return cmp.Compare(gains[g], gains[f]) })
+	return gaining
 }
 
 // judgedStep has the figures of a step of the forward selection.

@@ -65,7 +65,7 @@ func TestSelectFeatures(t *testing.T) {
 				}
 				o.Append(codes, []dataset.ClassWeight{{Class: class, Weight: 1}}, 1)
 			}
-			selected := c.selectFeatures(o, &test.limits, func() bool { return false }, new(parallel.Steps))
+			selected, _ := c.selectFeatures(o, &test.limits, func() bool { return false }, new(parallel.Steps))
 			if slices.Contains(selected, noise) || !slices.Equal(without(selected, repeated, strong), test.selected) {
 				t.Errorf("selected %v: want %v", selected, test.selected)
 			}

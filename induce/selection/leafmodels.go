@@ -30,13 +30,14 @@ func (c *Chooser) fitOptions() leafmodel.Options {
 	return o
 }
 
-// wantsBoosters reports whether leaf models may have boosters.
-func (c *Chooser) wantsBoosters() bool {
-	return c.Settings.LeafModel == Boosted || c.Settings.LeafModel == Auto && c.Training.Objects <= manyObjects
+// wantsBoosters reports whether the leaf models of a tree may have boosters.
+func (c *Chooser) wantsBoosters(t *frontier.Candidate) bool {
+	return c.Settings.LeafModel == Boosted ||
+		c.Settings.LeafModel == Auto && (c.Training.Objects <= manyObjects || t.Params.Limited())
 }
 
 // manyObjects is the number of training objects above which only listed points get models, without broad
-// fits, and --leaf_model auto tries no boosters.
+// fits, and --leaf_model auto tries no boosters, unless paths have a limit: few questions leave much to a model.
 const manyObjects = crossvalidate.MostAuto
 
 // Limits on the number of objects. If there are more, the ones with the least hashes are used.
@@ -122,7 +123,7 @@ func (c *Chooser) withModels(
 	m.setComplete(pool)
 	stages := []*modelled{m}
 	choice, err := c.compare(ctx, pool, m, number, folds)
-	if err == nil && c.wantsBoosters() {
+	if err == nil && c.wantsBoosters(&pool.Candidates[0]) {
 		b := &modelled{variants: boosters(), base: m}
 		for i := range choice.Listed {
 			b.points = append(b.points, choice.Listed[i].Point)
@@ -196,15 +197,14 @@ func (c *Chooser) worthwhile(pool *frontier.Pool, listed []frontier.Listed) (poi
 			others = append(others, p.Point)
 		}
 	}
-	if !few {
-		return points, others
-	}
-	fronts := pool.Fronts(grownStep)
-	contends := frontier.Contenders(fronts, c.Settings.Query, 1, marginOfPlain, true)
-	for i := range fronts {
-		p := &fronts[i]
-		if contends[i] && !slices.ContainsFunc(points, func(q frontier.Point) bool { return q.Same(p) }) {
-			points = append(points, *p)
+	if few {
+		fronts := pool.Fronts(grownStep)
+		contends := frontier.Contenders(fronts, c.Settings.Query, 1, marginOfPlain, true)
+		for i := range fronts {
+			p := &fronts[i]
+			if contends[i] && !slices.ContainsFunc(points, func(q frontier.Point) bool { return q.Same(p) }) {
+				points = append(points, *p)
+			}
 		}
 	}
 	for _, p := range complete(pool) {
@@ -262,7 +262,7 @@ func (c *Chooser) soleWithModels(ctx context.Context, t *frontier.Candidate) (*f
 	}
 	linear := &modelled{variants: c.linear()}
 	err := try(linear)
-	if err == nil && c.wantsBoosters() {
+	if err == nil && c.wantsBoosters(t) {
 		err = try(&modelled{variants: boosters(), base: linear})
 	}
 	return &with, err
@@ -310,7 +310,7 @@ func (c *Chooser) refitModels(ctx context.Context, t *frontier.Candidate) (*fron
 // variant if always is true.
 func (m *modelled) sole(always, validated bool) frontier.Point {
 	if !validated && always && m.changed[0] {
-		return m.variants[len(m.variants)/2].extend(m.points[0])
+		return m.variants[(len(m.variants)-1)/2].extend(m.points[0])
 	}
 	list := m.candidates(nil, always)
 	return slices.MaxFunc(list, func(a, b frontier.Point) int { return cmp.Compare(a.Merit, b.Merit) })
@@ -325,8 +325,10 @@ func (c *Chooser) linear() []variant {
 	return []variant{{ridge: 3}, {ridge: 30}, {ridge: 100}}
 }
 
-// boosters returns the variants of boosters.
-func boosters() []variant { return []variant{{boosted: 3}, {boosted: 10}, {boosted: boost.Trees}} }
+// boosters returns the variants of boosters. Only boosters that leaves share have more than boost.Trees.
+func boosters() []variant {
+	return []variant{{boosted: 3}, {boosted: 10}, {boosted: boost.Trees}, {boosted: leafmodel.SharedTrees}}
+}
 
 // fit fits the models of all variants in the trees of some points, given by their indexes. before has
 // the models of the base stage in these trees. Models that are out of the race are nil.
@@ -422,6 +424,7 @@ func (c *Chooser) fitModels(ctx context.Context, m *modelled, draft bool) error 
 			r.baseline = leafmodel.Evaluate(objects, c.Features, m.trees, m.before, 0)
 		}
 		s.Done.Add(1)
+		m.dropRepeated(r.models, at)
 		for i := range m.variants {
 			r.scores = append(r.scores, leafmodel.EvaluateFitted(objects, c.Features, f.Pick(at).Trees, r.models[i], 0))
 			s.Done.Add(1)
@@ -444,6 +447,21 @@ func (c *Chooser) fitModels(ctx context.Context, m *modelled, draft bool) error 
 		m.setChanged()
 	}
 	return nil
+}
+
+// dropRepeated takes the models of the last variant out of the race where the variant before has the same, by variant and
+// index of at: hardly any boosters have more than boost.Trees.
+func (m *modelled) dropRepeated(models [][][]*leafmodel.Model, at []int) {
+	last := len(models) - 1
+	if last < 1 {
+		return
+	}
+	for k, i := range at {
+		if models[last][k] != nil && !m.stays(i) && slices.Equal(models[last][k], models[last-1][k]) {
+			models[last][k] = nil
+			m.drop(last, i)
+		}
+	}
 }
 
 // begin puts the models of all variants and points into the race, before they are fitted.

@@ -131,7 +131,7 @@ func (c *Chooser) naive(t *testing.T, w *Competition) *frontier.Point {
 	linear := &modelled{variants: c.linear()}
 	linear.points, linear.others = c.worthwhile(w.Pool, choice.Listed)
 	choice = c.everything(t, w, linear)
-	if c.wantsBoosters() {
+	if c.wantsBoosters(&w.Pool.Candidates[0]) {
 		boosted := &modelled{variants: boosters(), base: linear}
 		for i := range choice.Listed {
 			boosted.points = append(boosted.points, choice.Listed[i].Point)
