@@ -196,7 +196,7 @@ func (d *decoder) boosterTree() (boost.Tree, error) {
 }
 
 // boosterSplit reads a split of a booster.
-func (d *decoder) boosterSplit(f *fileSplit, s *boost.Split) error {
+func (d *decoder) boosterSplit(f *fileSplit, s *boost.Split) (err error) {
 	feature, ok := d.names[f.Feature]
 	if !ok {
 		return fmt.Errorf("feature %q is not among features", f.Feature)
@@ -208,30 +208,34 @@ func (d *decoder) boosterSplit(f *fileSplit, s *boost.Split) error {
 			return fmt.Errorf("feature %q: want ge, one of the feature's cuts", f.Feature)
 		}
 		s.Code = code + 1
-	} else {
-		in := f.In
-		if f.Is != nil {
-			in = []string{*f.Is}
-		}
-		if len(in) == 0 || f.Is != nil && f.In != nil || f.GE != nil {
-			return fmt.Errorf("feature %q: want is or in: one of the feature's values, or a list of some", f.Feature)
-		}
-		has := make([]bool, len(of.Values))
-		for _, value := range in {
-			code, ok := d.codes[feature][value]
-			if !ok || has[code] {
-				return fmt.Errorf("feature %q: %q: want one of the feature's values, once", f.Feature, value)
-			}
-			has[code] = true
-		}
-		s.Set = split.NewCodeSet(len(has), func(code int) bool { return has[code] })
+	} else if s.Set, err = d.splitSet(feature, f); err != nil {
+		return err
 	}
-	var err error
 	if s.Yes, err = d.side("yes", f.Yes); err != nil {
 		return err
 	}
 	s.No, err = d.side("no", f.No)
 	return err
+}
+
+// splitSet returns the codes of the values of a split of a booster by a categorical feature.
+func (d *decoder) splitSet(feature int, f *fileSplit) (split.CodeSet, error) {
+	in := f.In
+	if f.Is != nil {
+		in = []string{*f.Is}
+	}
+	if len(in) == 0 || f.Is != nil && f.In != nil || f.GE != nil {
+		return "", fmt.Errorf("feature %q: want is or in: one of the feature's values, or a list of some", f.Feature)
+	}
+	has := make([]bool, len(d.Features[feature].Values))
+	for _, value := range in {
+		code, ok := d.codes[feature][value]
+		if !ok || has[code] {
+			return "", fmt.Errorf("feature %q: %q: want one of the feature's values, once", f.Feature, value)
+		}
+		has[code] = true
+	}
+	return split.NewCodeSet(len(has), func(code int) bool { return has[code] }), nil
 }
 
 // side reads a side of a split: a list of numbers, or the number of another split.

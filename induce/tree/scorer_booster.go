@@ -247,11 +247,11 @@ func (m *modelling) compileBoosters(s *Scorer, t *Tree) map[*boost.Booster]numbe
 }
 
 // sideOf returns the Yes side of a split.
-func (s *Scorer) sideOf(t *Tree, split *boost.Split) side {
-	f := &t.Features[split.Feature]
-	to := side{input: int32(s.columns[split.Feature] - 1), missing: split.Missing, set: split.Set, lost: math.NaN()}
+func (s *Scorer) sideOf(t *Tree, by *boost.Split) side {
+	f := &t.Features[by.Feature]
+	to := side{input: int32(s.columns[by.Feature] - 1), missing: by.Missing, set: by.Set, lost: math.NaN()}
 	if f.Kind == dataset.Numeric {
-		to.low = f.Cuts[split.Code-1]
+		to.low = f.Cuts[by.Code-1]
 	} else {
 		to.lost = float64(f.MissingCode())
 	}
@@ -271,7 +271,7 @@ func (s *Scorer) compileTrees(t *Tree, trees []boost.Tree) compiledBooster {
 	forks := make([][]fork, len(s.inputs))
 	for number, tree := range trees {
 		b.firsts = append(b.firsts, int32(len(b.values)/portable.Scores(len(t.Label.Classes))))
-		for _, f := range b.forksOf(tree, func(split *boost.Split) side { return s.sideOf(t, split) }) {
+		for _, f := range b.forksOf(tree, func(by *boost.Split) side { return s.sideOf(t, by) }) {
 			f.tree = number
 			forks[f.input] = append(forks[f.input], f)
 		}
@@ -298,12 +298,12 @@ func (b *compiledBooster) forksOf(tree boost.Tree, sideOf func(*boost.Split) sid
 	forks := make([]fork, len(tree))
 	ends := 0
 	for i := range tree {
-		split := &tree[i]
-		forks[i].side = sideOf(split)
+		by := &tree[i]
+		forks[i].side = sideOf(by)
 		for _, of := range []struct {
 			*boost.Side
 			below *uint64
-		}{{&split.Yes, &forks[i].yes}, {&split.No, &forks[i].no}} {
+		}{{&by.Yes, &forks[i].yes}, {&by.No, &forks[i].no}} {
 			if of.Values != nil {
 				*of.below = 1 << ends
 				b.values = append(b.values, of.Values...)

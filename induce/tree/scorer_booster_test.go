@@ -194,8 +194,8 @@ func TestBoosterOfManySplits(t *testing.T) {
 // TestBoosterOfZeros: a booster that raises no score.
 func TestBoosterOfZeros(t *testing.T) {
 	tr := boostedTree()
-	split := &tr.Nodes[1].Model.Booster.Trees[0][0]
-	split.Yes.Values[0], split.No.Values[0] = 0, 0
+	first := &tr.Nodes[1].Model.Booster.Trees[0][0]
+	first.Yes.Values[0], first.No.Values[0] = 0, 0
 	scorer := tr.Scorer()
 	p, err := scorer.Predict([]tree.Value{tree.Number(50), {}})
 	if want := 1 / (1 + math.Exp(1)); err != nil || p.Leaf != 1 || math.Abs(p.Probabilities[1]-want) > 1e-12 {
