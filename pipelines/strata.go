@@ -45,7 +45,7 @@ func countStrata(
 	}
 	columns, err := source.ScoringSpec(in, counting, spec.Label, spec.Weight, spec.Count)
 	if err != nil {
-		s.Reporter.Warn(fmt.Sprintf("the figures do not look at who ordered values, as those of the training do: %v", err))
+		s.Reporter.Warn(fmt.Sprintf("the figures do not look at who ordered values; the figures of the training do: %v", err))
 		return nil
 	}
 	rows := *spec

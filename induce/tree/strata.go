@@ -309,7 +309,7 @@ func (s *stratifier) build() *Tree {
 var errStrata = errors.New("strata of another tree")
 
 // StrataBy returns the strata of the presence tests, given the counting tree that Stratify has found for the tree. The tree may
-// have fewer features since, see Tested. The error says that the strata are those of another tree.
+// have fewer features since, see Tested. The error says that the counting tree belongs to another tree.
 func (t *Tree) StrataBy(counting *Tree) (*Strata, error) {
 	if !slices.Equal(counting.Label.Classes, t.Label.Classes) {
 		return nil, errStrata
