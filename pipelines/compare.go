@@ -95,8 +95,8 @@ func (w *comparing) run(ctx context.Context) (*runfolder.Comparison, error) {
 		}, t, source.Novelties(t, counted.Novelty[i], counted.Rows), counted.Rows)
 	}
 	if w.label != "" && slices.ContainsFunc(w.trees[:], (*tree.Tree).HasPresenceTests) {
-		w.Reporter.Warn("the trees are compared on the rows as they are, also on rows whose values nobody ordered: espalier evaluate of " +
-			"each tree alone has the figures of a world where its tests are done")
+		w.Reporter.Warn("the trees are compared on the rows as they are, also on rows whose values nobody ordered: run espalier " +
+			"evaluate on each tree alone for figures as if its tests were always done")
 	}
 	r, err := w.compare(counted)
 	if err != nil {

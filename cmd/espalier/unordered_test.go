@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,13 +126,14 @@ func grownTrees(t *testing.T, file string) int {
 }
 
 // TestOrderedByAnother: a lab was ordered by age, which the tree does not ask. evaluate, and predict with labels, print for the
-// test rows what train printed, as both count within strata of age. Without the strata, or without the column, evaluate divides
-// classes by the path alone, which gives other figures.
+// test rows what train printed, as both count within strata of age, also among rows of a class that the tree does not know.
+// Without the strata or their column, with texts in it, or with damaged strata, classes are divided by the path alone, which
+// gives other figures and a warning, and stops nothing.
 func TestOrderedByAnother(t *testing.T) {
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }
 	r := rand.New(rand.NewPCG(78, 1))
-	lines := map[string][]string{"rows": {"lab,age,part,class"}, "held": {"lab,age,part,class"}, "narrow": {"lab,class"}}
+	lines := map[string][]string{"rows": {"lab,age,part,class"}, "held": {"lab,age,part,class"}, "narrow": {"lab,class"}, "words": {"lab,age,class"}}
 	for i := range 3000 {
 		age := r.IntN(70)
 		z := r.NormFloat64() + float64(age-35)/20
@@ -146,9 +148,11 @@ func TestOrderedByAnother(t *testing.T) {
 			part = "test"
 			lines["held"] = append(lines["held"], fmt.Sprintf("%s,%d,%s,%s", lab, age, part, class))
 			lines["narrow"] = append(lines["narrow"], lab+","+class)
+			lines["words"] = append(lines["words"], lab+",young,"+class)
 		}
 		lines["rows"] = append(lines["rows"], fmt.Sprintf("%s,%d,%s,%s", lab, age, part, class))
 	}
+	lines["others"] = append(slices.Clone(lines["held"]), "1,30,test,dead", ",40,test,dead")
 	for name, list := range lines {
 		if err := os.WriteFile(at(name+".csv"), []byte(strings.Join(list, "\n")+"\n"), 0o600); err != nil {
 			t.Fatal(err)
@@ -187,6 +191,35 @@ func TestOrderedByAnother(t *testing.T) {
 	narrow := evaluate("narrow", "who ordered values", "age")
 	if narrow == want {
 		t.Errorf("strata do not change the figures %s: the test shows nothing", want)
+	}
+	if got := evaluate("others", "none of the tree's classes"); got != want {
+		t.Errorf("evaluate with rows of another class: %s\ntrain: %s", got, want)
+	}
+	predict := func(input string, texts ...string) string {
+		espalier(t, "predict", "--model", at("run"), "--input", at(input), "--output", at("scored"), "--overwrite").wants(t, 0, texts...)
+		return figures("scored/_metrics.json")
+	}
+	if got := predict("others", "none of the tree's classes"); got != want {
+		t.Errorf("predict with rows of another class: %s\ntrain: %s", got, want)
+	}
+	for name, got := range map[string]string{
+		"evaluate, texts in the column": evaluate("words", "who ordered values", "age"),
+		"predict, texts in the column":  predict("words", "who ordered values", "age"),
+	} {
+		if got != narrow {
+			t.Errorf("%s: %s\nwithout the column: %s", name, got, narrow)
+		}
+	}
+	if err := os.WriteFile(at("run/strata.json"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string]string{
+		"evaluate, damaged strata": evaluate("held", "who ordered values", "strata.json"),
+		"predict, damaged strata":  predict("held", "who ordered values", "strata.json"),
+	} {
+		if got != narrow {
+			t.Errorf("%s: %s\nwithout the column: %s", name, got, narrow)
+		}
 	}
 	if err := os.Remove(at("run/strata.json")); err != nil {
 		t.Fatal(err)

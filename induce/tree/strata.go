@@ -308,6 +308,42 @@ func (s *stratifier) build() *Tree {
 
 var errStrata = errors.New("strata of another tree")
 
+// sameTest reports whether two tests of a feature, which may have other codes in another tree, divide all values equally.
+func sameTest(f, g *dataset.Feature, a, b *split.Test) bool {
+	if f.Kind != g.Kind || a.Kind != b.Kind || a.Outcome(f.MissingCode(), f.MissingCode()) != b.Outcome(g.MissingCode(), g.MissingCode()) {
+		return false
+	}
+	codes := func(code, other int) bool {
+		return a.Outcome(code, f.MissingCode()) == b.Outcome(other, g.MissingCode())
+	}
+	if f.Kind == dataset.Categorical {
+		for _, v := range slices.Concat(f.Values, g.Values) {
+			if !codes(listedCode(f, v), listedCode(g, v)) {
+				return false
+			}
+		}
+		return codes(f.OtherCode(), g.OtherCode())
+	}
+	below := func(cuts []float64, x float64) int { // the code of the values just below x
+		at, _ := slices.BinarySearch(cuts, x)
+		return at
+	}
+	for _, x := range slices.Concat(f.Cuts, g.Cuts) {
+		if !codes(below(f.Cuts, x), below(g.Cuts, x)) {
+			return false
+		}
+	}
+	return codes(len(f.Cuts), len(g.Cuts))
+}
+
+// listedCode returns the code of a value of a categorical feature, listed or not.
+func listedCode(f *dataset.Feature, value string) int {
+	if code := slices.Index(f.Values, value); code >= 0 {
+		return code
+	}
+	return f.OtherCode()
+}
+
 // StrataBy returns the strata of the presence tests, given the counting tree that Stratify has found for the tree. The tree may
 // have fewer features since, see Tested. The error says that the counting tree belongs to another tree.
 func (t *Tree) StrataBy(counting *Tree) (*Strata, error) {
@@ -324,8 +360,10 @@ func (t *Tree) StrataBy(counting *Tree) (*Strata, error) {
 		if c.Leaf() {
 			continue
 		}
-		stratum := counting.Features[c.Test.Feature].Name != t.Features[n.Test.Feature].Name
-		if stratum && !t.Presence(n) || !stratum && (c.Test.Kind != n.Test.Kind || len(c.Branches) != len(n.Branches)) {
+		f := &counting.Features[c.Test.Feature]
+		own := &t.Features[n.Test.Feature]
+		stratum := f.Name != own.Name
+		if stratum && !t.Presence(n) || !stratum && (len(c.Branches) != len(n.Branches) || !sameTest(f, own, &c.Test.Test, &n.Test.Test)) {
 			return nil, errStrata
 		}
 		for k, b := range c.Branches {

@@ -95,7 +95,15 @@ func TestStrata(t *testing.T) {
 		}
 		renamed := *made
 		renamed.Label.Classes = []string{"well", "sick", "dead"}
-		for _, other := range []*tree.Tree{orderedLab(t, false), &renamed} {
+		moved := *made
+		moved.Features = slices.Clone(made.Features)
+		for f := range moved.Features {
+			moved.Features[f].Cuts = slices.Clone(moved.Features[f].Cuts)
+			for i := range moved.Features[f].Cuts {
+				moved.Features[f].Cuts[i]++
+			}
+		}
+		for _, other := range []*tree.Tree{orderedLab(t, false), &renamed, &moved} {
 			if _, err := other.StrataBy(counting); err == nil {
 				t.Error("strata of another tree are accepted")
 			}

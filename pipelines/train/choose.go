@@ -50,8 +50,9 @@ type describing struct {
 	// groups returns how far the rows of a part are independent, counted by the leaves of a tree; nil if rows have
 	// neither a key nor weights.
 	groups func(ctx context.Context, t *tree.Tree, part dataset.Part) (*tree.GroupCounts, error)
-	// strata counts the rows of each part in the strata of a tree's presence tests, nil if they have no strata; may be nil.
-	strata func(ctx context.Context, t *tree.Tree) (strataOfParts, error)
+	// strata finds the strata of a tree's presence tests, and counts the rows of each part in them. It returns the tree that
+	// counts, nil if there are no strata; may be nil.
+	strata func(ctx context.Context, t *tree.Tree) (*tree.Tree, strataOfParts, error)
 }
 
 // strataOfParts are counts of rows in strata, by part; nil: there are no strata.
@@ -164,7 +165,7 @@ func choose(ctx context.Context, r stage, s *scored, slicer *slicing.Slicer) (*c
 		}
 		return leafmodel.Sorted(all, 0), nil
 	}
-	c.strata = func(ctx context.Context, t *tree.Tree) (strataOfParts, error) {
+	c.strata = func(ctx context.Context, t *tree.Tree) (*tree.Tree, strataOfParts, error) {
 		return (&scorer{r}).countStrata(ctx, g.objects, t, c.Sample)
 	}
 	r.warnOfRelabelling(g.train(), s.candidates[0].Tree)
@@ -243,15 +244,10 @@ func (d *describing) measure(
 	}
 	var strata strataOfParts
 	if err == nil && d.strata != nil {
-		strata, err = d.strata(ctx, t)
+		r.strata, strata, err = d.strata(ctx, t)
 	}
 	if err != nil {
 		return err
-	}
-	for _, s := range strata {
-		if s != nil {
-			r.strata = s.Counting.Tested()
-		}
 	}
 	err = parallel.AtOnce(2, func(i int) (err error) {
 		switch {

@@ -154,32 +154,32 @@ func (w *scorer) countLeaves(
 	return counts, nil
 }
 
-// countStrata counts the validation and test rows in the strata of a tree's presence tests, which it finds on training objects.
-// Parts without strata or rows are nil.
+// countStrata finds the strata of a tree's presence tests on training objects, and counts the validation and test rows in
+// them. It returns the tree that counts, nil if there are no strata. Counts of parts without rows are nil.
 func (w *scorer) countStrata(
 	ctx context.Context, o *objects, t *tree.Tree, sample func(context.Context, dataset.Part) (*dataset.Objects, error),
-) (counts strataOfParts, err error) {
+) (counting *tree.Tree, counts strataOfParts, err error) {
 	if !t.HasPresenceTests() {
-		return counts, nil
+		return nil, counts, nil
 	}
 	training, err := sample(ctx, dataset.Train)
 	if err != nil {
-		return counts, err
+		return nil, counts, err
 	}
 	strata := t.Stratify(training, o.train().Weight)
 	if strata == nil {
-		return counts, nil
+		return nil, counts, nil
 	}
 	all, err := w.countLeaves(ctx, o, []*tree.Tree{strata.Counting}, false)
 	if err != nil {
-		return counts, err
+		return nil, counts, err
 	}
 	for _, part := range []dataset.Part{dataset.Validation, dataset.Test} {
 		if all[part][0].TotalRows() > 0 {
 			counts[part] = &tree.StrataCounts{Strata: strata, Counts: all[part][0]}
 		}
 	}
-	return counts, nil
+	return strata.Counting.Tested(), counts, nil
 }
 
 // slicer returns the slicer that measures trees by --slice; nil without columns.

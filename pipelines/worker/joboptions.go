@@ -22,7 +22,8 @@ import (
 //   - "max_bundle_time_mills": time after which a bundle ends, in ms.
 //   - "savepoint_path": the savepoint of an earlier job, from which the job goes on.
 //
-// Values are those of JSON; JobOptions returns an error for others. Call it before pipelines run.
+// Values are those of JSON; JobOptions returns an error for others. Only runners with a job service get the options: Flink,
+// Spark and prism. Call it once, before pipelines run: it sets grpcx.Dial, in place of what was there.
 func JobOptions(options map[string]any) error {
 	fields := make(map[string]any, len(options))
 	for name, value := range options {
@@ -39,7 +40,7 @@ func JobOptions(options map[string]any) error {
 		c, err := grpc.DialContext(ctx, endpoint, grpc.WithInsecure(), grpc.WithBlock(),
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)), grpc.WithUnaryInterceptor(
 				func(ctx context.Context, method string, request, reply any, c *grpc.ClientConn, next grpc.UnaryInvoker, o ...grpc.CallOption) error {
-					if prepare, ok := request.(*jobpb.PrepareJobRequest); ok {
+					if prepare, ok := request.(*jobpb.PrepareJobRequest); ok && prepare.GetPipelineOptions().GetFields() != nil {
 						maps.Copy(prepare.GetPipelineOptions().GetFields(), more.GetFields())
 					}
 					return next(ctx, method, request, reply, c, o...)

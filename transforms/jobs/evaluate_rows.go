@@ -17,6 +17,8 @@ type EvaluateRowsConfig struct {
 	ScoreConfig
 
 	Parts []dataset.Part // whose rows are counted; nil: validation and test
+	// Lax leaves out rows whose label is no class of the trees, as Predict does; otherwise they are an error.
+	Lax bool
 	// Slices divides the rows of one tree by their values: ReadScoreCounts then returns the
 	// counts of each slice in the place of a tree. nil: the rows are not divided.
 	Slices *Slices
@@ -81,7 +83,7 @@ func (f *rowEvaluator) prepare(s *scanned) error {
 	f.spec = &s.spec
 	f.trees = s.trees
 	s.parts = f.Parts
-	s.lax = f.Slices != nil // as Predict, by which the rows are measured as well
+	s.lax = f.Lax || f.Slices != nil // as Predict, by which the rows are measured as well
 	if f.Slices == nil {
 		f.groups = len(s.trees)
 		return nil
