@@ -13,6 +13,15 @@
 # fetches the jars.
 set -euo pipefail
 [ $# -gt 0 ] || set -- train programs updates
+for name in "$@"; do
+	case $name in
+	train | programs | updates) ;;
+	*)
+		echo "$name: want train, programs or updates" >&2
+		exit 2
+		;;
+	esac
+done
 part() { [[ " $parts " == *" $1 "* ]]; }
 parts=$*
 cd "$(dirname "$0")/.."

@@ -111,7 +111,10 @@ class Flink:
     def stop(self, job, folder):
         """Stops a job with a savepoint, and returns its location."""
         trigger = self.call(f'/jobs/{job}/stop', {'targetDirectory': folder, 'drain': False})['request-id']
+        deadline = time.monotonic() + 120
         while True:
+            if time.monotonic() > deadline:
+                sys.exit(f'no savepoint of {job} in 120 s')
             status = self.call(f'/jobs/{job}/savepoints/{trigger}')
             if status['status']['id'] == 'COMPLETED':
                 if 'location' not in status['operation']:

@@ -325,7 +325,7 @@ func (f *findTreesStreamFn) take(
 	if len(pack) == 0 || !bytes.HasPrefix(pack[1:], f.Form) {
 		rows := rowsOfPack(pack)
 		waitingDropped.Inc(ctx, rows)
-		log.Warnf(ctx, "transforms.Score drops %d rows that waited for a tree when the pipeline was updated: their type was another", rows)
+		log.Warnf(ctx, "transforms.Score drops %d rows of another type, which waited or were on their way when the pipeline was updated", rows)
 		return k.Reached, nil
 	}
 	if at, err = f.startOf(pack); err != nil {

@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -165,6 +166,9 @@ func pipeline(n int64, train bool, score, tree string, shards int) (*beam.Pipeli
 		}
 	}
 	if score == "json" {
+		if tree == "" {
+			return nil, errors.New("--score json: name its tree by --tree")
+		}
 		b, err := os.ReadFile(tree)
 		if err != nil {
 			return nil, err

@@ -34,9 +34,9 @@ class TreeModelHandler(ModelHandler[Any, PredictionResult, Tree]):  # type: igno
     def __init__(self, uri: str, *, strict: bool = False, keyed: bool = False, **options: Any) -> None:
         """Takes the URL of a tree.json, a run folder or a LATEST.json, which workers read.
 
-        A mapping without the key of a tested feature has a missing value there, and the counter
-        keys_missing counts it, and each worker logs the first time; with strict, the row is refused, as are beam.Rows and named tuples
-        without it. keyed is for Beam's KeyedModelHandler, which allows no step after the inference: a row
+        A mapping without the key of a tested feature has a missing value there, the counter
+        keys_missing counts it, and the log names the key once for each handler; with strict, the row
+        is refused, as are beam.Rows and named tuples without it. keyed is for Beam's KeyedModelHandler, which allows no step after the inference: a row
         that is refused then fails its batch. options are options of Beam's ModelHandler, such as
         max_batch_size.
         """
