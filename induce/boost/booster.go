@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // Booster adds to the scores of rows: the sum of small regression trees over few features.
@@ -23,8 +22,8 @@ type Split struct {
 	// Code is the code of a numeric feature's test: rows in this bin and in higher bins go to Yes, so values of at least
 	// Cuts[Code-1].
 	Code int
-	// Set has the codes of a categorical feature whose rows go to Yes.
-	Set     split.CodeSet
+	// Codes has the codes of a categorical feature whose rows go to Yes, ascending.
+	Codes   []uint16
 	Missing bool // whether rows without a value go to Yes
 	Yes, No Side
 }
@@ -44,17 +43,21 @@ func (s *Split) yes(f *dataset.Feature, code int) bool {
 	case f.Kind == dataset.Numeric:
 		return code >= s.Code
 	default:
-		return s.Set.Has(code)
+		return s.Has(code)
 	}
+}
+
+// Has reports whether rows with a code of a categorical feature go to Yes.
+func (s *Split) Has(code int) bool {
+	_, found := slices.BinarySearch(s.Codes, uint16(code))
+	return found
 }
 
 // Values returns the values of a categorical feature whose rows go to Yes, in the order of their codes.
 func (s *Split) Values(f *dataset.Feature) []string {
-	var in []string
-	for code, value := range f.Values {
-		if s.Set.Has(code) {
-			in = append(in, value)
-		}
+	in := make([]string, len(s.Codes))
+	for i, code := range s.Codes {
+		in[i] = f.Values[code]
 	}
 	return in
 }

@@ -1,8 +1,9 @@
 package boost
 
 import (
+	"slices"
+
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // Evaluator is a booster in the form that scores objects by their codes: the splits and the values of all trees, each
@@ -21,7 +22,7 @@ type codeSplit struct {
 	feature       int32
 	yes, no       int32 // the next split; negative: the complement of the position of a leaf in values
 	code, missing uint16
-	set           split.CodeSet
+	codes         []uint16 // see Split.Codes
 	numeric       bool
 	missingYes    bool
 }
@@ -43,7 +44,7 @@ func (b *Booster) Evaluator(features []dataset.Feature, width int) *Evaluator {
 			s := &t[i]
 			feature := &features[s.Feature]
 			e.splits = append(e.splits, codeSplit{
-				feature: int32(s.Feature), yes: side(&s.Yes), no: side(&s.No), code: uint16(s.Code), set: s.Set,
+				feature: int32(s.Feature), yes: side(&s.Yes), no: side(&s.No), code: uint16(s.Code), codes: s.Codes,
 				missing: uint16(feature.MissingCode()), numeric: feature.Kind == dataset.Numeric, missingYes: s.Missing,
 			})
 		}
@@ -77,7 +78,7 @@ func (e *Evaluator) AddTo(scores []float64, codes []dataset.Codes, i int) {
 			case s.numeric:
 				yes = code >= s.code
 			default:
-				yes = s.set.Has(int(code))
+				_, yes = slices.BinarySearch(s.codes, code)
 			}
 			if at = s.no; yes {
 				at = s.yes

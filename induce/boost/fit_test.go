@@ -364,7 +364,7 @@ func TestBins(t *testing.T) {
 		for _, split := range tree {
 			asked := []int{split.Code}
 			if features[split.Feature].Kind == dataset.Categorical {
-				asked = slices.DeleteFunc([]int{0, 1, 2, 3}, func(code int) bool { return !split.Set.Has(code) })
+				asked = slices.DeleteFunc([]int{0, 1, 2, 3}, func(code int) bool { return !split.Has(code) })
 			}
 			for _, code := range asked {
 				if at, found := slices.BinarySearch(cuts[split.Feature], code); !found {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/split"
 )
 
 const (
@@ -40,7 +39,7 @@ type candidate struct {
 	gain    float64 // in units; 0 if there is no split
 	use     int     // index of the feature in the used features
 	code    int
-	set     split.CodeSet
+	codes   []uint16 // see Split.Codes
 	missing bool
 }
 
@@ -126,7 +125,7 @@ func (f *fitter) split(t Tree, l *leaf) Tree {
 	} else if l.above >= 0 {
 		t[l.above].No.Split = len(t)
 	}
-	return append(t, Split{Feature: f.use[l.best.use], Code: l.best.code, Set: l.best.set, Missing: l.best.missing})
+	return append(t, Split{Feature: f.use[l.best.use], Code: l.best.code, Codes: l.best.codes, Missing: l.best.missing})
 }
 
 // part divides the rows of a leaf by its best split, which is at position at of the tree. The
@@ -180,7 +179,7 @@ func (f *fitter) part(l *leaf, at int, ranges []extent, last bool) (no, yes *lea
 func (f *fitter) sides(c *candidate) []uint8 {
 	feature := &f.features[f.use[c.use]]
 	listed := f.listed[c.use]
-	s := Split{Code: c.code, Set: c.set, Missing: c.missing}
+	s := Split{Code: c.code, Codes: c.codes, Missing: c.missing}
 	side := make([]uint8, len(listed))
 	for rank, code := range listed {
 		if s.yes(feature, int(code)) {
@@ -429,11 +428,12 @@ func (f *fitter) searchSets(t *trial, h []sum, listed []uint16, other int) {
 		}
 	}
 	take := func(ranks []int) {
-		has := make([]uint8, int(listed[slices.Max(ranks)])/8+1)
-		for _, rank := range ranks {
-			has[listed[rank]/8] |= 1 << (listed[rank] % 8)
+		codes := make([]uint16, len(ranks))
+		for i, rank := range ranks {
+			codes[i] = listed[rank]
 		}
-		t.leaf.best.set = split.NewCodeSet(8*len(has), func(code int) bool { return has[code/8]>>(code%8)&1 != 0 })
+		slices.Sort(codes)
+		t.leaf.best.codes = codes
 	}
 	if len(present) <= fewValues {
 		for i, rank := range present {
@@ -445,9 +445,6 @@ func (f *fitter) searchSets(t *trial, h []sum, listed []uint16, other int) {
 		return
 	}
 	present = slices.DeleteFunc(present, func(rank int) bool { return h[rank*f.width].rows() < leastOf })
-	if len(present) < 2 {
-		return
-	}
 	t.ridge += float64(setRidge * f.units.curvature)
 	ratios := make([]float64, len(listed))
 	low := make([]sum, f.width)

@@ -48,10 +48,15 @@ const (
 	leastExpected = 1
 )
 
+// objectBytes returns the memory of all training objects.
+func (c *Chooser) objectBytes() int64 {
+	return c.Training.Objects * int64(dataset.NewLayout(c.Features).Stride)
+}
+
 // association returns how strongly a feature is associated with the class, among the training and validation rows; nil
 // if the objects do not fit into memory, or if rows have keys and the objects lack them.
 func (c *Chooser) association(ctx context.Context) (*frontier.Association, error) {
-	if bytes := c.Training.Objects * int64(dataset.NewLayout(c.Features).Stride); bytes > crossvalidate.MaxBytes {
+	if bytes := c.objectBytes(); bytes > crossvalidate.MaxBytes {
 		c.Host.Note(fmt.Sprintf("whether a feature is associated with the class is not tested, as it takes all training objects in "+
 			"memory, %d MiB, and at most %d MiB are allowed", bytes>>20, int64(crossvalidate.MaxBytes)>>20))
 		return nil, nil

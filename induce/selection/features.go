@@ -3,6 +3,7 @@ package selection
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"runtime"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
@@ -24,7 +26,7 @@ import (
 const (
 	selectingObjects = 20_000 // greatest number of objects that features are selected by
 	selectingTrees   = 10     // regression trees that a feature adds
-	// mostFinalists is the number of features that compete with more trees, and of the sets that result.
+	// mostFinalists is the greatest number of features that compete with more trees at once; as many sets result.
 	mostFinalists = 6
 	// mostSelectable is the number of features that compete after the first: the ones that tell the most alone.
 	mostSelectable = 25
@@ -34,14 +36,20 @@ const (
 
 // growConfined selects features that the limits on what a path costs allow to test together, and
 // grows members of the grid again with tests of these features only. A tree finds its features one by one, by what each
-// tells in a node; the selected features tell the most together. With leaf models, one more tree tests each of them once
-// on each path, unless no test has a gain, so that leaves may share a model of all their rows: see complete. The result is empty if a path
-// has no such limit, if a feature is paid for more than once, or if nodes have to test given features.
+// tells in a node; the selected features tell the most together. With leaf models, one more tree for each selected set
+// tests each of its features once on each path, unless no test has a gain, so that leaves may share a model of all their
+// rows: see complete. The result is empty if a path has no such limit, if a feature is paid for more than once, if nodes
+// have to test given features, or if the objects do not fit into memory.
 func (c *Chooser) growConfined(ctx context.Context, members []grid.Member, o inmemory.Options) (*Regrown, error) {
 	once := func(f split.Column) bool { return f.FreeRepeats && f.Costs == nil && f.First == 0 }
 	limits := &members[0].Params
 	if !limits.Limited() || c.Classes < 2 || !c.Settings.Undecided(2) ||
 		slices.ContainsFunc(c.Columns, func(f split.Column) bool { return !once(f) }) {
+		return new(Regrown), nil
+	}
+	if bytes := c.objectBytes(); bytes > crossvalidate.MaxBytes {
+		c.Host.Note(fmt.Sprintf("no trees test only the features that tell the most together, as this takes all training objects in "+
+			"memory, %d MiB, and at most %d MiB are allowed", bytes>>20, int64(crossvalidate.MaxBytes)>>20))
 		return new(Regrown), nil
 	}
 	return compute(ctx, c.Host, "features", 0, "features", func(s *parallel.Steps) (*Regrown, error) {
@@ -102,18 +110,23 @@ func (c *Chooser) selectFeatures(
 		competing = slices.DeleteFunc(competing, func(f int) bool {
 			return slices.Contains(now.selected, f) || !limits.Allow(c.due(f, now.selected), &spent)
 		})
-		now.rank(competing, 1)
-		if len(now.selected) == 0 {
-			competing = competing[:min(len(competing), mostSelectable)]
+		steps := now.judge(competing, 1)
+		if len(now.selected) == 0 && len(competing) > mostSelectable {
+			slices.SortStableFunc(competing, func(f, g int) int { return cmp.Compare(steps[f].loss, steps[g].loss) })
+			competing = competing[:mostSelectable]
 		}
-		finalists := slices.Clone(competing[:min(len(competing), mostFinalists)])
-		gaining := now.rank(finalists, 2)
-		if gaining == 0 || stop() {
+		var finalists []int
+		for rest := now.gaining(competing, steps); len(finalists) == 0 && len(rest) > 0 && !stop(); {
+			next := rest[:min(len(rest), mostFinalists)]
+			rest = rest[len(next):]
+			finalists = now.gaining(next, now.judge(next, 2))
+		}
+		if len(finalists) == 0 || stop() {
 			return now.selected, others
 		}
 		others = others[:0]
 		if c.Training.Objects > fewObjects { // fewer rows hardly tell six trees apart
-			for _, f := range finalists[1:gaining] {
+			for _, f := range finalists[1:] {
 				others = append(others, append(slices.Clone(now.selected), f))
 			}
 		}
@@ -135,26 +148,43 @@ type selecting struct {
 	progress *parallel.Steps
 }
 
-// rank sorts features by what they gain for their price, the most first, judged by a number of rounds of trees. It
-// returns how many of them gain.
-func (s *selecting) rank(features []int, rounds int) (gaining int) {
+// nothing is the key of the step without a further feature.
+const nothing = -1
+
+// judge returns, by feature, the step that selects it, after a number of rounds of trees, and the step with as many trees
+// that selects nothing.
+func (s *selecting) judge(features []int, rounds int) map[int]judgedStep {
+	steps := make(map[int]judgedStep, len(features)+1)
+	if len(features) == 0 {
+		return steps
+	}
 	rounded := func(step *boost.Forward) judgedStep {
 		for range rounds - 1 {
 			step = step.With()
 		}
 		return s.judgeStep(step)
 	}
-	steps := make([]judgedStep, len(features))
+	list := make([]judgedStep, len(features))
 	s.progress.Total.Add(int64(len(features)))
 	parallel.Each(len(features), runtime.GOMAXPROCS(0), func(i int) {
 		if !s.stop() {
-			steps[i] = rounded(s.step.With(features[i]))
+			list[i] = rounded(s.step.With(features[i]))
 		}
 		s.progress.Done.Add(1)
 	})
-	before := rounded(s.step.With()) // as many trees
-	gains := make(map[int]float64, len(features))
 	for i, f := range features {
+		steps[f] = list[i]
+	}
+	steps[nothing] = rounded(s.step.With())
+	return steps
+}
+
+// gaining returns the features that gain, the one that gains the most for its price first.
+func (s *selecting) gaining(features []int, steps map[int]judgedStep) []int {
+	before := steps[nothing]
+	gains := make(map[int]float64, len(features))
+	var list []int
+	for _, f := range features {
 		price := s.due(f, s.selected).Cost
 		switch {
 		case !math.IsInf(s.limit, 1):
@@ -164,16 +194,17 @@ func (s *selecting) rank(features []int, rounds int) (gaining int) {
 		default:
 			price = nearlyFree
 		}
-		gain := before.loss - steps[i].loss - s.chance
+		gain := before.loss - steps[f].loss - s.chance
 		if gain > 0 && s.Settings.Criterion(s.Classes) == frontier.AUC {
-			gain = steps[i].area - before.area
+			gain = steps[f].area - before.area
 		}
-		if gains[f] = gain / price; gain > 0 {
-			gaining++
+		if gain > 0 {
+			gains[f] = gain / price
+			list = append(list, f)
 		}
 	}
-	slices.SortStableFunc(features, func(f, g int) int { return cmp.Compare(gains[g], gains[f]) })
-	return gaining
+	slices.SortStableFunc(list, func(f, g int) int { return cmp.Compare(gains[g], gains[f]) })
+	return list
 }
 
 // judgedStep has the figures of a step of the forward selection.

@@ -73,6 +73,64 @@ func TestSelectFeatures(t *testing.T) {
 	}
 }
 
+// TestSelectAmongMany: 30 weak free features do not keep a strong paid one from competing. Where the weak features cost
+// 1 and the limit is 8, further sets have the features of the selected set but the last, which another one replaces.
+func TestSelectAmongMany(t *testing.T) {
+	const paid = 30
+	features := make([]dataset.Feature, paid+1)
+	for f := range features {
+		features[f] = dataset.Feature{Kind: dataset.Numeric, Cuts: []float64{1, 2, 3}}
+	}
+	features[paid].Cost = 5
+	c := &Chooser{
+		Features: features, Columns: split.Columns(features), Classes: 2, Settings: new(Settings),
+		Training: Training{Scale: 1, Objects: 4000},
+	}
+	for f := range c.Columns {
+		c.Columns[f].FreeRepeats = true
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	o := dataset.NewObjects(dataset.NewLayout(features), 2, false, 0)
+	for range 4000 {
+		codes := make([]int, len(features))
+		sum := r.NormFloat64()
+		for f := range codes {
+			codes[f] = r.IntN(4)
+			if f < paid {
+				sum += 0.3 * float64(codes[f]-1)
+			}
+		}
+		class := uint16(0)
+		if sum+3*float64(codes[paid]) > 9 {
+			class = 1
+		}
+		o.Append(codes, []dataset.ClassWeight{{Class: class, Weight: 1}}, 1)
+	}
+	never := func() bool { return false }
+	limits := induce.Params{PathCost: 5}
+	if selected, _ := c.selectFeatures(o, &limits, never, new(parallel.Steps)); !slices.Contains(selected, paid) {
+		t.Errorf("selected %v: want the paid feature %d among them", selected, paid)
+	}
+	for f := range paid {
+		features[f].Cost = 1
+	}
+	limits.PathCost = 8
+	c.Columns = split.Columns(features)
+	for f := range c.Columns {
+		c.Columns[f].FreeRepeats = true
+	}
+	selected, others := c.selectFeatures(o, &limits, never, new(parallel.Steps))
+	last := len(selected) - 1
+	if len(selected) != 4 || len(others) == 0 || len(others) >= mostFinalists {
+		t.Errorf("%d further sets: want 1 to %d", len(others), mostFinalists-1)
+	}
+	for _, set := range others {
+		if len(set) != len(selected) || !slices.Equal(set[:last], selected[:last]) || slices.Contains(selected, set[last]) {
+			t.Errorf("further set %v: want %v with another last feature", set, selected)
+		}
+	}
+}
+
 // without returns the selected features without one that repeats another, if both are there: it may tell a little more.
 func without(selected []int, feature, of int) []int {
 	if !slices.Contains(selected, of) {

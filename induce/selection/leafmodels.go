@@ -424,7 +424,9 @@ func (c *Chooser) fitModels(ctx context.Context, m *modelled, draft bool) error 
 			r.baseline = leafmodel.Evaluate(objects, c.Features, m.trees, m.before, 0)
 		}
 		s.Done.Add(1)
-		m.dropRepeated(r.models, at)
+		if !draft && m.base != nil {
+			m.dropRepeated(r.models, at)
+		}
 		for i := range m.variants {
 			r.scores = append(r.scores, leafmodel.EvaluateFitted(objects, c.Features, f.Pick(at).Trees, r.models[i], 0))
 			s.Done.Add(1)

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/portable"
-	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // The JSON form of leaf models and of their boosters.
@@ -32,13 +32,13 @@ type fileTerm struct {
 }
 
 // fileSplit is a split of a booster by a feature that is tested on the paths of all leaves with the booster. Rows with a
-// number of at least GE, which is one of the cuts, or with a value of In, go to Yes, other rows to No. Is is In of a
-// single value.
+// number of at least GE, which is one of the cuts, or with a value of In, go to Yes, other rows to No. A single value is
+// written as Is; either is read.
 type fileSplit struct {
 	Feature string          `json:"feature"`
 	GE      *float64        `json:"ge,omitempty"`
 	Is      *string         `json:"is,omitempty"`
-	In      []string        `json:"in,omitempty"`
+	In      []string        `json:"in,omitempty" jsonschema:"minItems=1,uniqueItems=true"`
 	Missing bool            `json:"missing,omitempty"` // whether rows without a value go to yes; absent: to no
 	Yes     json.RawMessage `json:"yes"`
 	No      json.RawMessage `json:"no"`
@@ -208,7 +208,7 @@ func (d *decoder) boosterSplit(f *fileSplit, s *boost.Split) (err error) {
 			return fmt.Errorf("feature %q: want ge, one of the feature's cuts", f.Feature)
 		}
 		s.Code = code + 1
-	} else if s.Set, err = d.splitSet(feature, f); err != nil {
+	} else if s.Codes, err = d.splitCodes(feature, f); err != nil {
 		return err
 	}
 	if s.Yes, err = d.side("yes", f.Yes); err != nil {
@@ -218,24 +218,28 @@ func (d *decoder) boosterSplit(f *fileSplit, s *boost.Split) (err error) {
 	return err
 }
 
-// splitSet returns the codes of the values of a split of a booster by a categorical feature.
-func (d *decoder) splitSet(feature int, f *fileSplit) (split.CodeSet, error) {
+// splitCodes returns the codes of the values of a split of a booster by a categorical feature.
+func (d *decoder) splitCodes(feature int, f *fileSplit) ([]uint16, error) {
 	in := f.In
 	if f.Is != nil {
 		in = []string{*f.Is}
 	}
 	if len(in) == 0 || f.Is != nil && f.In != nil || f.GE != nil {
-		return "", fmt.Errorf("feature %q: want is or in: one of the feature's values, or a list of some", f.Feature)
+		return nil, fmt.Errorf("feature %q: want is or in: one of the feature's values, or a list of some", f.Feature)
 	}
-	has := make([]bool, len(d.Features[feature].Values))
-	for _, value := range in {
+	codes := make([]uint16, len(in))
+	for i, value := range in {
 		code, ok := d.codes[feature][value]
-		if !ok || has[code] {
-			return "", fmt.Errorf("feature %q: %q: want one of the feature's values, once", f.Feature, value)
+		if !ok {
+			return nil, fmt.Errorf("feature %q: %q: want one of the feature's values", f.Feature, value)
 		}
-		has[code] = true
+		codes[i] = uint16(code)
 	}
-	return split.NewCodeSet(len(has), func(code int) bool { return has[code] }), nil
+	slices.Sort(codes)
+	if len(slices.Compact(slices.Clone(codes))) < len(codes) {
+		return nil, fmt.Errorf("feature %q: in: want different values", f.Feature)
+	}
+	return codes, nil
 }
 
 // side reads a side of a split: a list of numbers, or the number of another split.

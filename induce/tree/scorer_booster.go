@@ -8,7 +8,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/portable"
-	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // compiledBooster is up to partTrees trees of a booster, in the form that a scorer needs.
@@ -31,7 +30,7 @@ type compiledBooster struct {
 const (
 	treeEnds  = boost.MaxLeaves // bits of a tree in a mask
 	wordTrees = 64 / treeEnds
-	partWords = 16 // enough for boosters of --leaf_model, which have up to 20 trees, to be a single part
+	partWords = 16 // enough for most boosters to be a single part: only shared ones have more than 20 trees
 	partTrees = partWords * wordTrees
 	together  = 4 // how many trees are added to the scores at once
 
@@ -57,32 +56,32 @@ type side struct {
 	input   int32
 	missing bool // whether missing values are on the side
 	low     float64
-	set     split.CodeSet // not empty for a categorical feature
-	lost    float64       // the code of missing; NaN for a numeric feature
+	codes   []uint16 // not empty for a categorical feature
+	lost    float64  // the code of missing; NaN for a numeric feature
 }
 
 func (s *side) has(x float64) bool {
 	if x != x || x == s.lost {
 		return s.missing
 	}
-	if s.set != "" {
-		return x >= 0 && s.set.Has(int(x))
+	if s.codes != nil {
+		if x < 0 {
+			return false
+		}
+		_, found := slices.BinarySearch(s.codes, uint16(x))
+		return found
 	}
 	return x >= s.low
 }
 
 // cuts appends the numbers at which the side begins or ends.
 func (s *side) cuts(list []float64) []float64 {
-	if s.set == "" {
+	if s.codes == nil {
 		return append(list, s.low)
 	}
 	list = append(list, s.lost, s.lost+1)
-	in := false
-	for code := range 8*len(s.set) + 1 {
-		if has := s.set.Has(code); has != in {
-			in = has
-			list = append(list, float64(code))
-		}
+	for _, code := range s.codes {
+		list = append(list, float64(code), float64(code)+1)
 	}
 	return list
 }
@@ -249,7 +248,7 @@ func (m *modelling) compileBoosters(s *Scorer, t *Tree) map[*boost.Booster]numbe
 // sideOf returns the Yes side of a split.
 func (s *Scorer) sideOf(t *Tree, by *boost.Split) side {
 	f := &t.Features[by.Feature]
-	to := side{input: int32(s.columns[by.Feature] - 1), missing: by.Missing, set: by.Set, lost: math.NaN()}
+	to := side{input: int32(s.columns[by.Feature] - 1), missing: by.Missing, codes: by.Codes, lost: math.NaN()}
 	if f.Kind == dataset.Numeric {
 		to.low = f.Cuts[by.Code-1]
 	} else {

@@ -14,7 +14,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/internal/growtest"
 	"github.com/espalier-ml/espalier/induce/portable"
-	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -65,7 +64,11 @@ func randomBooster(r *rand.Rand, fs []dataset.Feature, among []int, width, trees
 				s.Code = 1 + r.IntN(len(f.Cuts))
 			} else {
 				only := r.IntN(len(f.Values))
-				s.Set = split.NewCodeSet(len(f.Values), func(code int) bool { return code == only || r.IntN(3) == 0 })
+				for code := range uint16(len(f.Values)) {
+					if int(code) == only || r.IntN(3) == 0 {
+						s.Codes = append(s.Codes, code)
+					}
+				}
 			}
 			if i > 0 {
 				k := pick(len(open))
@@ -90,11 +93,6 @@ func randomBooster(r *rand.Rand, fs []dataset.Feature, among []int, width, trees
 	return b
 }
 
-// only returns the set of a code.
-func only(code int) split.CodeSet {
-	return split.NewCodeSet(code+1, func(c int) bool { return c == code })
-}
-
 // boostedTree is modelledTree with a booster at leaf 1 and one of leaves 3 and 4.
 func boostedTree() *tree.Tree {
 	tr := modelledTree()
@@ -104,10 +102,10 @@ func boostedTree() *tree.Tree {
 	both := &boost.Booster{Trees: []boost.Tree{
 		{
 			{Feature: 0, Code: 1, Missing: true, Yes: boost.Side{Values: []float64{0.5}}, No: boost.Side{Split: 1}},
-			{Feature: 1, Set: only(1), Yes: boost.Side{Values: []float64{1.5}}, No: boost.Side{Values: []float64{-0.25}}},
+			{Feature: 1, Codes: []uint16{1}, Yes: boost.Side{Values: []float64{1.5}}, No: boost.Side{Values: []float64{-0.25}}},
 		},
 		{{
-			Feature: 1, Set: only(0), Missing: true, Yes: boost.Side{Values: []float64{0.125}},
+			Feature: 1, Codes: []uint16{0}, Missing: true, Yes: boost.Side{Values: []float64{0.125}},
 			No: boost.Side{Values: []float64{-1}},
 		}},
 	}}
@@ -121,8 +119,8 @@ func setsTree() *tree.Tree {
 	tr := boostedTree()
 	tr.Features[1].Values = []string{"a", "b", "c", "d \"e\", 'f'"}
 	of := tr.Nodes[4].Model.Booster.Trees
-	of[0][1].Set = split.NewCodeSet(4, func(code int) bool { return code != 2 })
-	of[1][0].Set = split.NewCodeSet(4, func(code int) bool { return code == 0 || code == 3 })
+	of[0][1].Codes = []uint16{0, 1, 3}
+	of[1][0].Codes = []uint16{0, 3}
 	return tr
 }
 
@@ -340,9 +338,9 @@ func hostileBoosters() []struct{ name, from, to, want string } {
 		{"is and ge", `"is": "b", `, `"is": "b", "ge": 1, `, `feature "job": want is or in`},
 		{"is and in", `"is": "b", `, `"is": "b", "in": ["a"], `, `feature "job": want is or in`},
 		{"none in", `"is": "b", `, `"in": [], `, `feature "job": want is or in`},
-		{"twice in", `"is": "b", `, `"in": ["b", "b"], `, `feature "job": "b": want one of the feature's values, once`},
-		{"unknown in", `"is": "b", `, `"in": ["b", "c"], `, `feature "job": "c": want one of the feature's values, once`},
-		{"unknown value", `"is": "b", `, `"is": "c", `, `feature "job": "c": want one of the feature's values, once`},
+		{"twice in", `"is": "b", `, `"in": ["b", "b"], `, `feature "job": in: want different values`},
+		{"unknown in", `"is": "b", `, `"in": ["b", "c"], `, `feature "job": "c": want one of the feature's values`},
+		{"unknown value", `"is": "b", `, `"is": "c", `, `feature "job": "c": want one of the feature's values`},
 		{"no yes", `"yes": [0.5], `, ``, "split 0: yes: want the number of a later split, or a list of numbers"},
 		{"no no", `, "no": 1`, ``, "split 0: no: want the number"},
 		{"a text as a side", first, `"yes": [0.5], "no": "1"`, "split 0: no: want the number"},

@@ -78,7 +78,7 @@ func TestExports(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The other trees are similar, and a compiler takes a second. Some rows of the decided trees are at the threshold.
-	few := []string{"both", "dated", "multiway", "set", "boosted", "decided", "decided_boosted", "decided_models"}
+	few := []string{"both", "dated", "multiway", "set", "boosted_sets", "decided", "decided_boosted", "decided_models"}
 	random := rand.New(rand.NewPCG(19, 1))
 	tried := 0
 	for _, file := range files {
@@ -90,8 +90,8 @@ func TestExports(t *testing.T) {
 		m := read(t, file)
 		rows := randomRows(random, m, 300)
 		for _, format := range withoutDialects() {
-			models := slices.Contains([]string{"boosted", "decided_boosted", "decided_models"}, name)
-			if slow(format) && !models || format == "pmml" && name != "boosted" && models {
+			models := slices.Contains([]string{"boosted_sets", "decided_boosted", "decided_models"}, name)
+			if slow(format) && !models || format == "pmml" && name != "boosted_sets" && models {
 				continue // PMML: see TestRefused
 			}
 			t.Run(name+"/"+format, func(t *testing.T) {

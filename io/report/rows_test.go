@@ -40,7 +40,7 @@ type scoredRow struct {
 func TestRows(t *testing.T) {
 	var all []scored
 	for _, name := range []string{
-		"billed", "boosted", "both", "dated", "modelled", "multiway", "onehot", "set", "threshold", "decided", "decided_boosted",
+		"billed", "boosted_sets", "both", "dated", "modelled", "multiway", "onehot", "set", "threshold", "decided", "decided_boosted",
 		"decided_models", unordered,
 	} {
 		m := treeOf(t, name)

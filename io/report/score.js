@@ -24,7 +24,7 @@
 
 /**
  * A split of a booster: feature, cut or codes, missing values go to yes, yes, no.
- * @typedef {[number, number, boolean, number | number[], number | number[]]} Split
+ * @typedef {[number, number | number[], boolean, number | number[], number | number[]]} Split
  */
 
 /**

@@ -477,11 +477,9 @@ func (e *encoder) booster(b []byte, booster *boost.Booster) []byte {
 			} else {
 				var codes list
 				b = append(b, '[')
-				for code := range f.Values {
-					if s.Set.Has(code) {
-						e.tests.used[answer{number, code}] = true
-						b = strconv.AppendInt(codes.next(b), int64(code), 10)
-					}
+				for _, code := range s.Codes {
+					e.tests.used[answer{number, int(code)}] = true
+					b = strconv.AppendInt(codes.next(b), int64(code), 10)
 				}
 				b = append(b, ']')
 			}

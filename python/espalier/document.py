@@ -180,14 +180,10 @@ class _Decoder:
         if kind == "other":
             return Split(feature, no, yes, no, low=self.features[feature].unlisted)
         if kind == "equals":
-            return Split(feature, no, yes, no, *self.value(feature, when["in"][0]))
+            code = self.features[feature].codes[when["in"][0]]
+            return Split(feature, no, yes, no, code, code + 1)
         high = when.get("lt", math.nan) if kind == "bin" else math.nan
         return Split(feature, no, yes, no, low=float(when.get("ge", -math.inf)), high=float(high))
-
-    def value(self, feature: int, value: str) -> tuple[float, float]:
-        """Returns the bounds of a listed value, as Split has them."""
-        code = self.features[feature].codes[value]
-        return code, code + 1
 
     def boosters(self, boosters: Sequence[list[list[dict[str, Any]]]]) -> Boosters:
         """Returns all boosters."""

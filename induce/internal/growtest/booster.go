@@ -15,7 +15,7 @@ func AddBooster(b *boost.Booster, scores []float64, features []dataset.Feature, 
 			f := &features[s.Feature]
 			c := code(s.Feature)
 			missing := c == f.MissingCode()
-			if missing && s.Missing || !missing && (s.Set.Has(c) || f.Kind == dataset.Numeric && c >= s.Code) {
+			if missing && s.Missing || !missing && (s.Has(c) || f.Kind == dataset.Numeric && c >= s.Code) {
 				side = &s.Yes
 			}
 			if side.Values != nil {

@@ -158,10 +158,8 @@ func (w *writer) growBoosters(place int) {
 				return g.ask(w.raw(s.Feature), f.Cuts[s.Code-1], s.Missing, side(&s.Yes), side(&s.No))
 			}
 			var codes []int
-			for code := range f.Values {
-				if s.Set.Has(code) {
-					codes = append(codes, code)
-				}
+			for _, code := range s.Codes {
+				codes = append(codes, int(code))
 			}
 			if s.Missing {
 				codes = append(codes, f.MissingCode())
