@@ -123,7 +123,7 @@ func TestSchemasGenerated(t *testing.T) {
 			schematest.Property(s, "values").Items.MinItems = new(uint64(1))
 		},
 		reflect.TypeFor[tree.FileSplit](): func(s *jsonschema.Schema) {
-			s.OneOf = []*jsonschema.Schema{{Required: []string{"ge"}}, {Required: []string{"is"}}}
+			s.OneOf = []*jsonschema.Schema{{Required: []string{"ge"}}, {Required: []string{"is"}}, {Required: []string{"in"}}}
 			for _, side := range []string{"yes", "no"} {
 				schematest.Property(s, side).OneOf = []*jsonschema.Schema{
 					{Type: "integer", Minimum: "1"},

@@ -81,7 +81,7 @@ func Documents() []Document {
 		{
 			Name: StrataName, Kinds: training, Schema: "tree", optional: true,
 			codec:  text(func(r *Run) **tree.Tree { return &r.Strata }, (*tree.Tree).Encode, decodeTree),
-			Holds:  "strata by who ordered values",
+			Holds:  "strata for values that nobody ordered",
 			Values: TestedValues | AllValues | Ends,
 		},
 		{
