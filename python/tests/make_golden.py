@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow.parquet as pq
 from espalier import train
 from espalier.program import command, find
-from test_predict import QUICK, shops, visits
+from test_predict import QUICK, purchases, shops, visits
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 DATA = pathlib.Path(__file__).parents[2] / "bench" / "data"
@@ -29,10 +29,11 @@ TREES: dict[str, tuple[str, dict[str, Any]]] = {
     "boosted": ("credit-g", {"tests": "both", "max_leaves": 8, "leaf_model": "boosted"}),
     "moments": ("visits", {"tests": "both", "theta": 0.01, "max_leaves": 25}),
     "sets": ("shops", {"tests": "set", "max_leaves": 12}),
+    "boosted_sets": ("purchases", {"tests": "set", "max_leaves": 4, "leaf_model": "boosted"}),
 }
-OF_TREE = ("boosted_sets", "decided", "decided_models")  # trees of package tree: some rows are at the threshold
+WITH_THRESHOLD = ("decided", "decided_models")  # trees of package tree: some rows are at the threshold
 TREE = pathlib.Path(__file__).parents[2] / "induce" / "tree" / "testdata" / "golden"
-MADE = {"visits": visits, "shops": shops}
+MADE = {"visits": visits, "shops": shops, "purchases": purchases}
 
 
 def main(program: str) -> None:
@@ -44,7 +45,7 @@ def main(program: str) -> None:
             prices = str(costs) if name == "multiway" else None
             run = train(table, "class", costs=prices, espalier=program, **(QUICK | settings))
             write(name, f"{run.folder}/tree.json", program, work)
-        for name in OF_TREE:
+        for name in WITH_THRESHOLD:
             write(name, str(TREE / f"{name}.json"), program, work)
 
 

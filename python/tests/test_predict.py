@@ -156,6 +156,17 @@ def shops(rows: int) -> Any:
     return pa.table({"shop": pa.array(names, mask=unknown), "class": np.where(sold, "yes", "no")})
 
 
+def purchases(rows: int) -> Any:
+    """Rows whose class depends on one of 40 shops and on one of 60 items, some of which are missing."""
+    random = np.random.default_rng(4)
+    shop, item = (40 * random.random(rows)).astype(int), (60 * random.random(rows) ** 2).astype(int)
+    bought = random.normal(size=40)[shop] + random.normal(size=60)[item] + random.normal(size=rows) > 0
+    shops = np.array([f"shop {k}" for k in range(40)])[shop]
+    items = np.array([f"item {k}" for k in range(60)])[item]
+    missing = random.random(rows) < 0.1
+    return pa.table({"shop": shops, "item": pa.array(items, mask=missing), "class": np.where(bought, "yes", "no")})
+
+
 def test_sets(espalier: str, tmp_path: pathlib.Path) -> None:
     table = shops(4000)
     run = train(table, "class", output=str(tmp_path / "run"), espalier=espalier, **(QUICK | {"tests": "set"}))
