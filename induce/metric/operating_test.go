@@ -118,7 +118,7 @@ func TestOperatingIntervals(t *testing.T) {
 		from = 3 // leaf from which on the class is predicted
 	)
 	r := rand.New(rand.NewPCG(78, 2))
-	likelihood := []float64{.05, .15, .4, 1.2, 4, 12} // by leaf: of the class against the others, in proportion
+	likelihood := []float64{.05, .15, .4, 1.2, 4, 12} // by leaf: in proportion to the likelihood of the class over the likelihood of the others
 	others := []float64{.3, .3, .2, .12, .06, .02}
 	for _, prevalence := range []float64{.5, .08, .01} {
 		model := &tree.Tree{Nodes: make([]tree.Node, len(others))}

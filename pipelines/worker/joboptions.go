@@ -22,7 +22,7 @@ import (
 //   - "max_bundle_time_mills": time after which a bundle ends, in ms.
 //   - "savepoint_path": the savepoint of an earlier job, from which the job goes on.
 //
-// Values are those of JSON; JobOptions returns an error for others. Only runners with a job service get the options: Flink,
+// Values are values of JSON; JobOptions returns an error for others. Only runners with a job service get the options: Flink,
 // Spark and prism. Call it once, before pipelines run: it sets grpcx.Dial, in place of what was there.
 func JobOptions(options map[string]any) error {
 	fields := make(map[string]any, len(options))

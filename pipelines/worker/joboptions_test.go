@@ -26,7 +26,7 @@ func (s *jobService) Prepare(_ context.Context, r *jobpb.PrepareJobRequest) (*jo
 	return &jobpb.PrepareJobResponse{}, nil
 }
 
-// TestJobOptions: a job service receives the options with those of the SDK.
+// TestJobOptions: a job service receives the options together with the options of the SDK.
 func TestJobOptions(t *testing.T) {
 	before := grpcx.Dial
 	t.Cleanup(func() { grpcx.Dial = before })
