@@ -65,7 +65,7 @@ func (s *side) has(x float64) bool {
 		return s.missing
 	}
 	if s.codes != nil {
-		if x < 0 {
+		if x < 0 || x > math.MaxUint16 {
 			return false
 		}
 		_, found := slices.BinarySearch(s.codes, uint16(x))
