@@ -160,10 +160,9 @@ func (p *Pool) Losses(trees int, wrong float64) [][]float64 {
 	return losses
 }
 
-// Smooth estimates the first trees candidates again, with this weight of the parent's estimate, in
-// rows.
-func (p *Pool) Smooth(rows float64, trees int) {
-	parallel.Each(trees, trees, func(i int) { p.Candidates[i].Tree.Smooth(rows) })
+// Smooth estimates the first trees candidates again, smoothed so strongly.
+func (p *Pool) Smooth(by tree.Smoothing, trees int) {
+	parallel.Each(trees, trees, func(i int) { p.Candidates[i].Tree.Smooth(by) })
 }
 
 // PruningOf returns the index of the pruning that a point of the pool belongs to.

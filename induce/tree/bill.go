@@ -215,6 +215,9 @@ func (t *Tree) checkBilled() error {
 	if c := t.Algorithm.Classes; c != "" && c != ClassesOfRows {
 		return fmt.Errorf("algorithm.classes is %q, want %s or none", c, ClassesOfRows)
 	}
+	if by := t.Algorithm.SmoothingBy; by != "" && by != byClasses {
+		return fmt.Errorf("algorithm.smoothing_by is %q, want %s or none", by, byClasses)
+	}
 	if r := t.Algorithm.RepeatCost; r != "" && r != RepeatFree {
 		return fmt.Errorf("repeat_cost %q: want %q or none", r, RepeatFree)
 	}

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,12 +37,33 @@ func ParseEstimate(s string) (Estimate, error) {
 // rows, unless Algorithm.Smoothing sets another.
 const UsualSmoothing = 10
 
-// smoothing returns the parameter m of the tree's smoothed estimates, in rows.
-func (a *Algorithm) smoothing() float64 {
-	if a.Smoothing > 0 {
-		return a.Smoothing
+// byClasses is the value of Algorithm.SmoothingBy with which a node is smoothed by the number of its classes.
+const byClasses = "classes"
+
+// Smoothing is how strongly estimates are smoothed.
+type Smoothing struct {
+	Rows float64 // weight of the parent's estimate, in rows
+	// ByClasses is whether a node has half of Rows for each class that has weight in it, instead of Rows: the more classes
+	// occur there, the more likely is another one among new rows (Witten and Bell 1991). A node of few rows of a single class
+	// so keeps its class, where Rows that suit the nodes of many classes would give it the class of the parent.
+	ByClasses bool
+}
+
+// smoothing returns how strongly the tree's estimates are smoothed.
+func (a *Algorithm) smoothing() Smoothing {
+	return Smoothing{Rows: cmp.Or(a.Smoothing, UsualSmoothing), ByClasses: a.SmoothingBy == byClasses}
+}
+
+// of returns the weight of the parent's estimate in a node with these weights by class, in rows.
+func (s Smoothing) of(weights []int64) float64 {
+	if !s.ByClasses {
+		return s.Rows
 	}
-	return UsualSmoothing
+	classes := 0
+	for _, w := range weights {
+		classes += count(w > 0)
+	}
+	return float64(s.Rows*float64(classes)) / 2
 }
 
 // Estimate sets the class and the probabilities of every node from its class weights and the priors
@@ -56,14 +78,16 @@ func (t *Tree) Estimate(e Estimate, scale float64) {
 	t.decide()
 }
 
-// Smooth estimates all nodes again, with this weight of the parent's estimate, in rows. Trees whose
-// estimates are not smoothed stay as they are.
-func (t *Tree) Smooth(rows float64) {
+// Smooth estimates all nodes again, smoothed so strongly. Trees whose estimates are not smoothed stay as they are.
+func (t *Tree) Smooth(by Smoothing) {
 	if t.Algorithm.LeafEstimate != Smoothed {
 		return
 	}
-	if t.Algorithm.Smoothing = rows; rows == UsualSmoothing {
+	if t.Algorithm.Smoothing = by.Rows; by.Rows == UsualSmoothing {
 		t.Algorithm.Smoothing = 0
+	}
+	if t.Algorithm.SmoothingBy = ""; by.ByClasses {
+		t.Algorithm.SmoothingBy = byClasses
 	}
 	t.Estimate(Smoothed, t.Training.Scale())
 }
@@ -102,11 +126,11 @@ func (t *Tree) estimateFreely(e Estimate, scale float64) []int64 {
 			chance[i] = chanceAt(chance[parent[i]], &t.Nodes[parent[i]], n)
 			deduct(n.Probabilities, chance[i])
 		}
-		m := float64(t.Algorithm.smoothing() * scale)
+		row := scale
 		if below[i] && n.Rows > 0 {
-			m = float64(t.Algorithm.smoothing() * (float64(weight[i]) / float64(n.Rows)))
+			row = float64(weight[i]) / float64(n.Rows)
 		}
-		blend(n.Probabilities, weight[i], prior, m)
+		blend(n.Probabilities, weight[i], prior, float64(t.Algorithm.smoothing().of(weights)*row))
 	}
 	return weight
 }

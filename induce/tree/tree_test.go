@@ -37,7 +37,7 @@ func TestScale(t *testing.T) {
 				got.Nodes[i].RawClassWeights[k] *= units
 			}
 		}
-		got.Smooth(tree.UsualSmoothing)
+		got.Smooth(tree.Smoothing{Rows: tree.UsualSmoothing})
 		for i := range got.Nodes {
 			if diff := cmp.Diff(want.Nodes[i].Probabilities, got.Nodes[i].Probabilities); diff != "" {
 				t.Errorf("node %d, %d units (-want +got):\n%s", i, units, diff)
@@ -103,6 +103,35 @@ func TestEstimateSets(t *testing.T) {
 	for i, want := range []float64{.6, (8*.8 + 10*.6) / 18, second, (2*2./15 + 10*second) / 12, (10*8./15 + 10*second) / 20} {
 		if got := tr.Nodes[i].Probabilities; math.Abs(got[0]-want) > 1e-15 || math.Abs(got[0]+got[1]-1) > 1e-15 {
 			t.Errorf("node %d: probabilities %v, want %v of class 0", i, got, want)
+		}
+	}
+}
+
+// TestSmoothByClasses: the weight of the parent's estimate is 10 rows where two classes have weight, 5 for one and 15 for
+// three. smallTree with rows of a third class in nodes 2 and 4, by hand; the root has 12, 8 and 4 rows.
+func TestSmoothByClasses(t *testing.T) {
+	tr := smallTree()
+	tr.Algorithm.LeafEstimate = tree.Smoothed
+	tr.Label.Classes = []string{"n", "p", "q"}
+	for i, raw := range [][]int64{{12, 8, 4}, {8, 0, 0}, {4, 8, 4}, {0, 2, 0}, {4, 6, 4}} {
+		tr.Nodes[i].RawClassWeights = raw
+	}
+	tr.Smooth(tree.Smoothing{Rows: 10, ByClasses: true})
+	if tr.Algorithm.SmoothingBy != "classes" {
+		t.Errorf("smoothed by %q", tr.Algorithm.SmoothingBy)
+	}
+	second := []float64{(4 + 15*.5) / 31, (8 + 15/3.) / 31, (4 + 15/6.) / 31}
+	for i, want := range [][]float64{
+		{.5, 1 / 3., 1 / 6.},
+		{(8 + 5*.5) / 13, 5 / 3. / 13, 5 / 6. / 13},
+		second,
+		{5 * second[0] / 7, (2 + 5*second[1]) / 7, 5 * second[2] / 7},
+		{(4 + 15*second[0]) / 29, (6 + 15*second[1]) / 29, (4 + 15*second[2]) / 29},
+	} {
+		for k, p := range tr.Nodes[i].Probabilities {
+			if math.Abs(p-want[k]) > 1e-15 {
+				t.Errorf("node %d: probabilities %v, want %v", i, tr.Nodes[i].Probabilities, want)
+			}
 		}
 	}
 }

@@ -344,6 +344,7 @@ _ALGORITHM = _Object(
         "seed": _Whole(0, bits=64),
         "repeat_cost": _Text(("", "free")),
         "classes": _Text(("", "rows")),
+        "smoothing_by": _Text(("", "classes")),
         "monotone": _Map(_Whole(bits=7)),
         "max_further_costs": _Map(_NUMBER),
     }

@@ -3,12 +3,13 @@ package crossvalidate
 import (
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // SmoothFolds estimates the trees of the folds with a strength of smoothing.
-func SmoothFolds(folds []Fold, rows float64) {
+func SmoothFolds(folds []Fold, by tree.Smoothing) {
 	for i := range folds {
-		folds[i].smooth(rows, len(folds[i].trees))
+		folds[i].smooth(by, len(folds[i].trees))
 	}
 }
 

@@ -29,6 +29,7 @@ type data struct {
 	features []dataset.Feature
 	objects  *dataset.Objects
 	weight   int64
+	classes  int
 	params   []induce.Params
 }
 
@@ -46,7 +47,8 @@ func newData(codes [][]int, classes []int) *data {
 			{Algorithm: split.CART, Family: split.Both, Theta: 0.1},
 		},
 	}
-	d.objects = dataset.NewObjects(dataset.NewLayout(d.features), 2, false, len(codes))
+	d.classes = max(2, slices.Max(classes)+1)
+	d.objects = dataset.NewObjects(dataset.NewLayout(d.features), d.classes, false, len(codes))
 	for i, c := range codes {
 		weight := int64(1 + c[0])
 		d.weight += weight
@@ -55,14 +57,17 @@ func newData(codes [][]int, classes []int) *data {
 	return d
 }
 
-// every draws one object for each of the 64 pairs of codes.
-func every(seed uint64) *data {
+// every draws one object of two classes for each of the 64 pairs of codes.
+func every(seed uint64) *data { return everyOf(seed, 2) }
+
+// everyOf is every for a number of classes.
+func everyOf(seed uint64, most int) *data {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var codes [][]int
 	var classes []int
 	for i := range 64 {
 		codes = append(codes, []int{i % 4, i / 4})
-		classes = append(classes, min(1, (i/4+r.IntN(16))/16))
+		classes = append(classes, min(most-1, (i/4+r.IntN(16))*most/32))
 	}
 	return newData(codes, classes)
 }
@@ -70,8 +75,10 @@ func every(seed uint64) *data {
 // model makes a tree of nodes, with smoothed leaves.
 func (d *data) model(nodes []tree.Node, candidate int) *tree.Tree {
 	t := tree.New(d.features, nodes)
-	t.Label.Classes = []string{"a", "b"}
-	t.Label.ErrorCosts = [][]float64{{0, 1}, {4, 0}}
+	t.Label.Classes = []string{"a", "b", "c"}[:d.classes]
+	if d.classes == 2 {
+		t.Label.ErrorCosts = [][]float64{{0, 1}, {4, 0}}
+	}
 	t.Algorithm.Name, t.Algorithm.LeafEstimate = d.params[candidate].Algorithm.String(), tree.Smoothed
 	t.Estimate(tree.Smoothed, 1)
 	t.Measure()

@@ -8,8 +8,16 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// smoothings are the strengths of smoothing that compete with tree.UsualSmoothing, in rows.
-func smoothings() []float64 { return []float64{3, 30, 100} }
+// smoothings are the strengths of smoothing that compete with tree.UsualSmoothing. With more than two classes they depend on
+// the classes in a node; with two, the number of classes tells nothing.
+func smoothings(classes int) []tree.Smoothing {
+	if classes <= 2 {
+		return []tree.Smoothing{{Rows: 3}, {Rows: 30}, {Rows: 100}}
+	}
+	return []tree.Smoothing{
+		{Rows: tree.UsualSmoothing, ByClasses: true}, {Rows: 3, ByClasses: true}, {Rows: 30, ByClasses: true}, {Rows: 100, ByClasses: true},
+	}
+}
 
 // matters is the relative fall of the log loss that justifies a strength other than the usual one.
 const matters = 0.001
@@ -38,7 +46,8 @@ func Smooth(folds []Fold, pool *frontier.Pool, by frontier.Criterion) {
 	some := compared(folds, pool)
 	all := len(pool.Candidates)
 	at := counterparts(folds, pool, some)
-	now, best := float64(tree.UsualSmoothing), float64(tree.UsualSmoothing) // trees are grown with it
+	now := tree.Smoothing{Rows: tree.UsualSmoothing} // trees are grown with it
+	best := now
 	least, decides := leastLoss(folds, pool, at, some, wrong)
 	if decides < 0 { // no rows
 		return
@@ -48,11 +57,11 @@ func Smooth(folds []Fold, pool *frontier.Pool, by frontier.Criterion) {
 		some = pool.Prunings[at[0][0].pruning].Candidate + 1
 	}
 	least *= 1 - matters
-	for _, rows := range smoothings() {
-		smooth(folds, pool, rows, some)
-		now = rows
+	for _, other := range smoothings(len(pool.Candidates[0].Tree.Label.Classes)) {
+		smooth(folds, pool, other, some)
+		now = other
 		if loss, _ := leastLoss(folds, pool, at, some, wrong); loss < least {
-			best = rows
+			best = other
 			least = loss
 		}
 	}
@@ -75,15 +84,15 @@ func compared(folds []Fold, pool *frontier.Pool) int {
 }
 
 // smooth estimates the first trees candidates again.
-func smooth(folds []Fold, pool *frontier.Pool, rows float64, trees int) {
-	pool.Smooth(rows, trees)
+func smooth(folds []Fold, pool *frontier.Pool, by tree.Smoothing, trees int) {
+	pool.Smooth(by, trees)
 	for i := range folds {
-		folds[i].smooth(rows, trees)
+		folds[i].smooth(by, trees)
 	}
 }
 
-func (f *Fold) smooth(rows float64, trees int) {
-	f.each(trees, func(candidate, _, _ int) { f.trees[candidate].Smooth(rows) })
+func (f *Fold) smooth(by tree.Smoothing, trees int) {
+	f.each(trees, func(candidate, _, _ int) { f.trees[candidate].Smooth(by) })
 }
 
 // place is a pruning and a step.

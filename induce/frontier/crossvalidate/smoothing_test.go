@@ -1,6 +1,7 @@
 package crossvalidate_test
 
 import (
+	"cmp"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -8,15 +9,16 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // TestSmooth: the pruning that has the least log loss with the usual strength, on the validation rows and the
 // folds together, has the least log loss of all strengths with the chosen one, except for a tenth of a percent
-// in favour of the usual strength. All trees, including the trees of the folds, then have the probabilities of
+// in favour of the usual strength. Strengths of more than two classes depend on the classes in a node. All trees, including the trees of the folds, then have the probabilities of
 // this strength, and say so.
 func TestSmooth(t *testing.T) {
-	for seed := range uint64(6) {
-		d := every(seed)
+	for seed := range uint64(12) {
+		d := everyOf(seed, 2+int(seed/6))
 		p := d.pool(t)
 		var folds []crossvalidate.Fold
 		if seed%2 == 0 {
@@ -29,37 +31,43 @@ func TestSmooth(t *testing.T) {
 		if seed%3 == 2 {
 			by, wrong = frontier.Accuracy, frontier.ErrorLoss(p.Candidates[0].Tree.Nodes[0].Probabilities)
 		}
-		decides := -1                      // index of the pruning
-		least := make(map[float64]float64) // its log loss by strength
-		for _, rows := range []float64{10, 3, 30, 100} {
-			for i := range p.Candidates {
-				p.Candidates[i].Tree.Smooth(rows)
+		usual := tree.Smoothing{Rows: 10}
+		strengths := []tree.Smoothing{usual}
+		many := len(p.Candidates[0].Tree.Label.Classes) > 2
+		for _, rows := range []float64{3, 10, 30, 100} {
+			if many || rows != 10 {
+				strengths = append(strengths, tree.Smoothing{Rows: rows, ByClasses: many})
 			}
-			crossvalidate.SmoothFolds(folds, rows)
+		}
+		decides := -1                             // index of the pruning
+		least := make(map[tree.Smoothing]float64) // its log loss by strength
+		for _, strength := range strengths {
+			for i := range p.Candidates {
+				p.Candidates[i].Tree.Smooth(strength)
+			}
+			crossvalidate.SmoothFolds(folds, strength)
 			losses := lossesOf(t, folds, p, wrong)
-			if rows == 10 || by == frontier.Accuracy {
+			if strength == usual || by == frontier.Accuracy {
 				decides = slices.Index(losses, slices.Min(losses))
 			}
-			least[rows] = losses[decides]
+			least[strength] = losses[decides]
 		}
-		least[10] *= .999
+		least[usual] *= .999
 		for i := range p.Candidates {
-			p.Candidates[i].Tree.Smooth(10)
+			p.Candidates[i].Tree.Smooth(usual)
 		}
-		crossvalidate.SmoothFolds(folds, 10)
+		crossvalidate.SmoothFolds(folds, usual)
 		crossvalidate.Smooth(folds, p, by)
-		got := p.Candidates[0].Tree.Algorithm.Smoothing
-		if got == 0 {
-			got = 10
-		}
-		for rows, loss := range least {
+		chosen := p.Candidates[0].Tree.Algorithm
+		got := tree.Smoothing{Rows: cmp.Or(chosen.Smoothing, 10), ByClasses: chosen.SmoothingBy == "classes"}
+		for strength, loss := range least {
 			if loss < least[got]-1e-12 {
-				t.Errorf("seed %d: smoothing of %v rows has a log loss of %v, the chosen %v has %v", seed, rows, loss, got, least[got])
+				t.Errorf("seed %d: %+v has a log loss of %v, the chosen %+v has %v", seed, strength, loss, got, least[got])
 			}
 		}
 		for _, c := range crossvalidate.Counterparts(folds, p, &p.Points[0]) {
-			if c.Tree.Algorithm.Smoothing != p.Candidates[0].Tree.Algorithm.Smoothing {
-				t.Errorf("seed %d: a fold smooths by %v, the pool by %v", seed, c.Tree.Algorithm.Smoothing, got)
+			if a := c.Tree.Algorithm; a.Smoothing != chosen.Smoothing || a.SmoothingBy != chosen.SmoothingBy {
+				t.Errorf("seed %d: a fold smooths by %v %s, the pool by %+v", seed, a.Smoothing, a.SmoothingBy, got)
 			}
 		}
 	}
