@@ -1,6 +1,6 @@
 # The README's two commands and the checks; everything here is plain go.
 .PHONY: example check test long lint bench ci matrix pruning budgets prices peers predict models importance total trust power truth unordered steadiness roc slices exports speed scorers python_scorers shapes cluster processors \
-	auc_at_tests soft_labels monotone results bought categories release check_release
+	auc_at_tests soft_labels monotone results bought categories dime release check_release
 
 example:
 	go run ./cmd/espalier train --config cmd/espalier/example/mushroom.yaml
@@ -125,3 +125,6 @@ bought:
 
 categories:
 	bench/categories.py
+
+dime:
+	bench/dime.py
