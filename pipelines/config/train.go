@@ -82,10 +82,10 @@ type Earlier struct {
 
 // Resources describe where and how a run works.
 type Resources struct {
-	Memory          int64 // bytes of each process; 0: see memlimit.Allowance
-	HistogramMemory int64 // bytes
-	MemoryObjects   int64 // -1: unlimited
-	LevelsPerJob    int
+	Memory          int64   // bytes of each process; 0: see memlimit.Allowance
+	HistogramMemory int64   // bytes
+	MemoryObjects   int64   // -1: unlimited
+	LevelsPerJob    int     // 0: see engine.Traits
 	Deadline        float64 // seconds; 0: unlimited
 	Runner          string
 	Overwrite       bool
@@ -454,8 +454,8 @@ func (c *Train) resourceSettings() []setting.Setting {
 			Help: "memory of the histograms of a level; more open nodes are split in groups",
 		},
 		{
-			Name: "levels_per_job", Value: setting.Whole(&c.LevelsPerJob, setting.Between(1, 64)), Changeable: true,
-			Help: "levels grown by one job; more than 1 suits engines with slow starts of jobs",
+			Name: "levels_per_job", Value: setting.Whole(&c.LevelsPerJob, setting.Between(0, 64)), Changeable: true,
+			Help: "levels grown by one job; more than 1 suits engines with slow starts of jobs; 0: " + engine.DefaultLevels(),
 		},
 	})
 }
@@ -483,7 +483,7 @@ func DefaultTrain() Train {
 		StorageConfig: DefaultStorageConfig(),
 		EngineConfig:  DefaultEngineConfig(),
 		Resources: Resources{
-			HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: engine.DefaultRunner(),
+			HistogramMemory: 256 << 20, MemoryObjects: -1, Runner: engine.DefaultRunner(),
 		},
 	}
 }

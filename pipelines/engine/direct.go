@@ -15,7 +15,7 @@ const directName = "direct"
 type direct struct{}
 
 func (direct) Traits() Traits {
-	return Traits{Name: directName, Title: "the direct runner", Local: true}
+	return Traits{Name: directName, Title: "the direct runner", Local: true, Levels: 1}
 }
 
 func (direct) Check(context.Context, []string) error { return nil }

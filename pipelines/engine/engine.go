@@ -45,6 +45,8 @@ type Traits struct {
 	// Local means that DoFns run in this process and see its memory: elements are handed over as Go values. Other
 	// engines encode DoFns and elements between the steps of a job, and spread its tasks over workers.
 	Local bool
+	// Levels is the number of levels that a job grows by default. It is above 1 if a job takes minutes to start.
+	Levels int
 }
 
 // Submission is a pipeline that is to run as a job.

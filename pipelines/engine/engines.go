@@ -1,6 +1,9 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // engines is the list of all engines: the first is the default.
 var engines = []Engine{direct{}, flink(), spark(), dataflow{}, prism()} //nolint:gochecknoglobals // the one list
@@ -28,6 +31,17 @@ func Runners() []string {
 		list[i] = e.Traits().Name
 	}
 	return list
+}
+
+// DefaultLevels describes the defaults of the number of levels that a job grows.
+func DefaultLevels() string {
+	var texts []string
+	for _, e := range engines {
+		if t := e.Traits(); t.Levels > 1 {
+			texts = append(texts, fmt.Sprintf("%d on %s", t.Levels, t.Title))
+		}
+	}
+	return strings.Join(append(texts, "1 on other runners"), ", ")
 }
 
 // Title returns the title of the engine with this name, or the name if there is no such engine.

@@ -21,11 +21,11 @@ func TestEngines(t *testing.T) {
 		traits     Traits
 		translates bool
 	}{
-		{Traits{Name: "direct", Title: "the direct runner", Local: true}, false},
-		{Traits{Name: "flink", Title: "Flink"}, false},
-		{Traits{Name: "spark", Title: "Spark"}, false},
-		{Traits{Name: "dataflow", Title: "Dataflow"}, true},
-		{Traits{Name: "prism", Title: "prism"}, false},
+		{Traits{Name: "direct", Title: "the direct runner", Local: true, Levels: 1}, false},
+		{Traits{Name: "flink", Title: "Flink", Levels: 1}, false},
+		{Traits{Name: "spark", Title: "Spark", Levels: 1}, false},
+		{Traits{Name: "dataflow", Title: "Dataflow", Levels: 16}, true},
+		{Traits{Name: "prism", Title: "prism", Levels: 1}, false},
 	}
 	if len(engines) != len(want) {
 		t.Fatalf("%d engines, want %d", len(engines), len(want))
@@ -69,7 +69,7 @@ type added struct {
 }
 
 func (e *added) Traits() Traits {
-	return Traits{Name: "added", Title: "Added", Local: e.local}
+	return Traits{Name: "added", Title: "Added", Local: e.local, Levels: 1}
 }
 
 func (e *added) Check(_ context.Context, urls []string) error {

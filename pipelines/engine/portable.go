@@ -18,7 +18,7 @@ import (
 type portable struct{ name, title string }
 
 func (e portable) Traits() Traits {
-	return Traits{Name: e.name, Title: e.title}
+	return Traits{Name: e.name, Title: e.title, Levels: 1}
 }
 
 // Check makes sure that the job service answers, and that a program that the engine starts is

@@ -105,7 +105,7 @@ func (r *run) graphs(o *objects) []graph {
 	scorer := scorer{r.stage}
 	summarise := fitter.summariseConfig(&r.schema.rows)
 	coalesce := coalescer.coalesceConfig(o.fitted)
-	level := g.levelConfig(r.config.LevelsPerJob)
+	level := g.levelConfig(g.levelsPerJob())
 	small := g.smallConfig()
 	evaluate := scorer.evaluateConfig(o)
 	return []graph{

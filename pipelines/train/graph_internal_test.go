@@ -83,6 +83,23 @@ func trained(t *testing.T, rows int, theta float64) (*run, *grown) {
 	return r, g
 }
 
+// TestLevelsPerJob: a job grows the levels that the setting asks for, by default as many as suit the engine.
+func TestLevelsPerJob(t *testing.T) {
+	for _, c := range []struct {
+		runner    string
+		set, want int
+	}{{"dataflow", 0, 16}, {"dataflow", 3, 3}, {"direct", 0, 1}, {"flink", 0, 1}} {
+		e, err := engine.Named(c.runner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := &grower{stage: stage{plan: &plan{config: &config.Train{Resources: config.Resources{LevelsPerJob: c.set}}}, driver: &engine.Driver{Engine: e}}}
+		if got := g.levelsPerJob(); got != c.want {
+			t.Errorf("%s, --levels_per_job %d: %d levels, want %d", c.runner, c.set, got, c.want)
+		}
+	}
+}
+
 // protos translates the jobs of a training over objects into the model that all engines take.
 func protos(t *testing.T, r *run, o *objects) map[string]*pipepb.Pipeline {
 	t.Helper()

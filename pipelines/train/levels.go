@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -39,12 +40,12 @@ func (g *grower) settleLarge(ctx context.Context) error {
 func (g *grower) advance(ctx context.Context, level *bylevel.Grower) error {
 	memory := g.histogramMemory()
 	passes := level.Passes(g.growth, memory)
-	if g.config.LevelsPerJob > 1 && len(passes) == 1 {
+	if g.levelsPerJob() > 1 && len(passes) == 1 {
 		return g.unroll(ctx, &passes[0], level)
 	}
 	name := fmt.Sprintf("level %d", g.growth.Large[0].Depth)
 	keep := memory
-	if g.config.LevelsPerJob > 1 { // its workers do not see the driver's histograms
+	if g.levelsPerJob() > 1 { // its workers do not see the driver's histograms
 		keep = 0
 	}
 	count := func(p *bylevel.Pass) (*bylevel.Counts, error) { return g.count(ctx, p, level, name) }
@@ -69,7 +70,7 @@ func (g *grower) count(ctx context.Context, p *bylevel.Pass, level *bylevel.Grow
 
 // unroll runs one job that grows several levels.
 func (g *grower) unroll(ctx context.Context, p *bylevel.Pass, level *bylevel.Grower) error {
-	wanted := g.levelConfig(g.config.LevelsPerJob)
+	wanted := g.levelConfig(g.levelsPerJob())
 	defer g.files.Store.RemoveAll(context.WithoutCancel(ctx), wanted.Out) //nolint:errcheck // scratch
 	depth := g.growth.Large[0].Depth
 	name := fmt.Sprintf("levels %d to %d", depth, depth+wanted.Levels-1)
@@ -94,6 +95,11 @@ func (g *grower) unroll(ctx context.Context, p *bylevel.Pass, level *bylevel.Gro
 	}
 	g.growth.Next(children, wanted.Budget)
 	return nil
+}
+
+// levelsPerJob returns the number of levels that a job grows.
+func (g *grower) levelsPerJob() int {
+	return cmp.Or(g.config.LevelsPerJob, g.driver.Engine.Traits().Levels)
 }
 
 // histogramMemory returns the bytes of the histograms of a level.
