@@ -34,7 +34,7 @@ func Drift(ctx context.Context, c config.Drift, reporter engine.Reporter) (r *ru
 		if err != nil {
 			return err
 		}
-		there, err := readDistribution(ctx, s.Files.Store, "--model", run)
+		there, err := ReadDistribution(ctx, s.Files.Store, "--model", run)
 		if err != nil {
 			return err
 		}
@@ -48,8 +48,9 @@ func Drift(ctx context.Context, c config.Drift, reporter engine.Reporter) (r *ru
 	return r, err
 }
 
-// readDistribution reads the documents of the run that a flag names, and checks that they fit together.
-func readDistribution(ctx context.Context, s *objectstore.Store, flag, run string) (*runfolder.Run, error) {
+// ReadDistribution reads the documents of a run from which drift is measured, and checks that they fit together. The setting
+// that names the run is for errors.
+func ReadDistribution(ctx context.Context, s *objectstore.Store, flag, run string) (*runfolder.Run, error) {
 	there, err := runfolder.Read(ctx, s, run, runfolder.Training, runfolder.TreeName, runfolder.SchemaName,
 		runfolder.DistributionName, runfolder.ManifestName)
 	if err != nil {
@@ -77,7 +78,7 @@ func driftBetween(
 	if err != nil {
 		return nil, err
 	}
-	other, err := readDistribution(ctx, s, "--against", against)
+	other, err := ReadDistribution(ctx, s, "--against", against)
 	if err != nil {
 		return nil, err
 	}
@@ -120,16 +121,24 @@ func driftOfRows(
 	if err != nil {
 		return nil, err
 	}
-	found := runfolder.NewDrift(run, there.Schema.Features(), there.Distribution, trained, rows)
+	return DriftOfCounts(run, there, rows, now.Nodes, c.Limits())
+}
+
+// DriftOfCounts measures the drift of counted rows from the training rows of a run that ReadDistribution has read. nodes
+// has the rows by node of its tree.
+func DriftOfCounts(
+	run string, there *runfolder.Run, rows *runfolder.Compared, nodes []int64, limits drift.Limits,
+) (*runfolder.Drift, error) {
+	found := runfolder.NewDrift(run, there.Schema.Features(), there.Distribution, columnsOf(there.Manifest).group(), rows)
 	leaves, err := there.Distribution.LeavesOf(there.Tree)
 	if err != nil {
 		return nil, err
 	}
 	if leaves != nil {
-		found.AddLeaves(there.Tree, leaves, now.Nodes)
+		found.AddLeaves(there.Tree, leaves, nodes)
 	}
 	found.MarkAsked(there.Tree)
-	found.Judge(c.Limits())
+	found.Judge(limits)
 	return found, nil
 }
 
@@ -141,8 +150,9 @@ func countBins(
 	columnOf := func(name string) *parquetio.Column {
 		return &in.Columns[slices.IndexFunc(in.Columns, func(c parquetio.Column) bool { return c.Name == name })]
 	}
-	spec := jobs.RowSpec{Parting: dataset.Parting{Key: key, Shares: dataset.Shares{dataset.Test: 1}}}
-	if count := columnsOf(there.Manifest).Count; slices.Contains(in.Names(), count) {
+	trained := columnsOf(there.Manifest)
+	spec := jobs.RowSpec{Parting: dataset.Parting{Key: key, Seed: trained.Seed, Shares: dataset.Shares{dataset.Test: 1}}}
+	if count := trained.Count; slices.Contains(in.Names(), count) {
 		spec.Count = count
 		if err := in.CheckAmount("count", columnOf(count)); err != nil {
 			return nil, nil, err

@@ -57,8 +57,11 @@ func countColumn(ctx context.Context, s *session.Session, in *source.Input, give
 	return given
 }
 
-// trainedColumns are columns of the settings of a training.
-type trainedColumns struct{ Group, Key, Count string } // Key: groups, of version 0.3
+// trainedColumns are columns of the settings of a training, and the seed by which it has dealt groups to buckets.
+type trainedColumns struct {
+	Group, Key, Count string // Key: groups, of version 0.3
+	Seed              uint64
+}
 
 // group returns the column of groups; empty if rows have no groups.
 func (c *trainedColumns) group() string { return cmp.Or(c.Group, c.Key) }

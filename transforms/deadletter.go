@@ -68,7 +68,8 @@ func (o *options) checkReports() error {
 	if _, err := tree.Decode(o.reports.Against); err != nil {
 		return fmt.Errorf("the tree Against: %w", err)
 	}
-	return nil
+	_, err := o.reports.bins()
+	return err
 }
 
 // refusal returns how unusable rows are handled.

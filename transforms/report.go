@@ -3,6 +3,7 @@ package transforms
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/espalier-ml/espalier/transforms/elements"
 
@@ -22,6 +23,10 @@ type Reports struct {
 	// Against is the tree.json of an earlier tree, with which the new tree is compared on the test rows; empty: the
 	// report has no comparison.
 	Against []byte
+	// Schema and Codes are the schema.json of the training of the earlier tree and its rows by feature and code, as in
+	// distribution.json: all rows are counted by its bins, so that their drift can be measured; empty: they are not.
+	Schema []byte
+	Codes  map[string][]int64
 }
 
 func (r Reports) set(o *options) { o.reports = &r }
@@ -55,8 +60,44 @@ type Report struct {
 	Incomparable string
 
 	Settings settings.Settings
-	Schema   []byte             // schema.json: the use of each column
-	Codes    map[string][]int64 // training rows by feature and code, as in distribution.json
+	Schema   []byte // schema.json: the use of each column
+
+	// Own are the training rows by the bins of this training, and the validation and test rows by the nodes of its tree.
+	Own Counted
+	// Earlier are all rows by the bins of the training of the earlier tree, and by the nodes of that tree; nil if it has
+	// none, or cannot be compared. Uncounted is why they cannot be counted; empty: they can.
+	Earlier   *Counted
+	Uncounted string
+}
+
+// Counted has rows by the bins of a training and by the nodes of its tree.
+type Counted struct {
+	Codes map[string][]int64 // by feature and code
+	Nodes []int64            // by node of the tree at which they end
+	// Effects are the design effects by feature, and Keys the numbers of buckets of keys by categorical feature and code, as
+	// in distribution.json; nil if rows have no keys.
+	Effects map[string]float64
+	Keys    map[string][]int64
+}
+
+// newCounted returns the counts by the names of features.
+func newCounted(b *tallies.BinCounts) *Counted {
+	c := &Counted{Codes: make(map[string][]int64), Nodes: b.Nodes}
+	if b.Keys != nil {
+		c.Effects, c.Keys = make(map[string]float64), make(map[string][]int64)
+	}
+	for i, f := range b.Features {
+		name := f.Name
+		c.Codes[name] = b.Codes[i]
+		if b.Keys == nil {
+			continue
+		}
+		c.Effects[name] = b.Keys.Effect(i)
+		if keys := b.Keys.Keys(i); keys != nil {
+			c.Keys[name] = keys
+		}
+	}
+	return c
 }
 
 // ReportedTree is a tree that could be chosen.
@@ -71,37 +112,67 @@ type ReportedTree struct {
 type draft struct {
 	Plan    json.RawMessage
 	Report  Report
-	Earlier []byte // tree.json; empty: there is no comparison
+	Earlier Reports // Against is empty if there is no comparison, Schema if the rows are not counted by earlier bins
 }
 
 // newDraft drafts the report on a grown tree.
-func (s *trainSpec) newDraft(p *tallies.Plan, g *tallies.Grown, notes []string, earlier []byte) (*draft, error) {
+func (s *trainSpec) newDraft(p *tallies.Plan, g *tallies.Grown, notes []string, earlier Reports) (*draft, error) {
 	encoded := g.Tree.Encode()
 	d := &draft{Plan: elements.MustJSON(p), Report: Report{
 		Model: tree.ID(encoded), JSON: encoded, Rows: g.Rows, Dropped: p.Dropped, Notes: notes, Settings: s.Settings,
 		Schema: s.schemaFile(p, g.Tree.Label).Encode(),
 	}}
-	d.Report.Codes = make(map[string][]int64)
+	d.Report.Own.Codes = make(map[string][]int64)
 	for i, f := range p.Features() {
-		d.Report.Codes[f.Name] = g.Codes[i]
+		d.Report.Own.Codes[f.Name] = g.Codes[i]
 	}
 	for i := range g.Frontier {
 		x := &g.Frontier[i]
 		d.Report.Choice = append(d.Report.Choice, ReportedTree{x.Leaves, x.Depth, x.ExpectedCost, x.Merit, x.Chosen})
 	}
-	if len(earlier) == 0 {
+	if len(earlier.Against) == 0 {
 		return d, nil
 	}
-	t, err := tree.Decode(earlier)
+	t, err := tree.Decode(earlier.Against)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.NewMeasured(p, g.Tree, t); err != nil {
+	m, err := s.NewMeasured(p, g.Tree, t)
+	if err != nil {
 		d.Report.Incomparable = err.Error()
-	} else {
-		d.Earlier = earlier
+		return d, nil
+	}
+	d.Earlier = earlier
+	bins, err := earlier.bins()
+	if err != nil {
+		return nil, err
+	}
+	if err := m.MeasureBins(g.Codes, bins); err != nil {
+		d.Report.Uncounted = err.Error()
+		d.Earlier.Schema = nil
 	}
 	return d, nil
+}
+
+// bins returns the bins of the training of the earlier tree; nil if unknown.
+func (r *Reports) bins() (*tallies.Bins, error) {
+	if len(r.Schema) == 0 {
+		return nil, nil //nolint:nilnil // unknown
+	}
+	schema, err := tree.DecodeSchema(r.Schema)
+	if err != nil {
+		return nil, err
+	}
+	b := &tallies.Bins{Features: schema.Features()}
+	for i := range b.Features {
+		f := &b.Features[i]
+		rows := r.Codes[f.Name]
+		if len(rows) != f.Codes() {
+			return nil, fmt.Errorf("Codes of Reports has %d codes of %q, and Schema has %d", len(rows), f.Name, f.Codes())
+		}
+		b.Rows = append(b.Rows, rows)
+	}
+	return b, nil
 }
 
 // open decodes the trees of a draft, and returns zero counts of them.
@@ -119,12 +190,24 @@ func (d *draft) open(encodedSpec []byte) (*tallies.Measured, error) {
 		return nil, err
 	}
 	var earlier *tree.Tree
-	if len(d.Earlier) > 0 {
-		if earlier, err = tree.Decode(d.Earlier); err != nil {
+	if len(d.Earlier.Against) > 0 {
+		if earlier, err = tree.Decode(d.Earlier.Against); err != nil {
 			return nil, err
 		}
 	}
-	return spec.NewMeasured(p, grown, earlier)
+	m, err := spec.NewMeasured(p, grown, earlier)
+	if err != nil {
+		return nil, err
+	}
+	bins, err := d.Earlier.bins()
+	if err != nil {
+		return nil, err
+	}
+	rows := make([][]int64, 0, len(p.Features()))
+	for _, f := range p.Features() {
+		rows = append(rows, d.Report.Own.Codes[f.Name])
+	}
+	return m, m.MeasureBins(rows, bins)
 }
 
 // schemaFile returns the schema.json of a training on rows of Go types.
@@ -232,12 +315,18 @@ func (d *draft) complete(m *tallies.Measured) *Report {
 	if r.Compared = paired; flips != nil {
 		r.Flips = flips.Share
 	}
+	own := newCounted(m.Own)
+	own.Codes = r.Own.Codes
+	r.Own = *own
+	if m.Earlier != nil {
+		r.Earlier = newCounted(m.Earlier)
+	}
 	return r
 }
 
 // reportTally reports on the tree of a single tally. notes are the notes of the choice.
-func (s *trainSpec) reportTally(p *tallies.Plan, g *tallies.Grown, notes []string, against, tally []byte) (*Report, error) {
-	d, err := s.newDraft(p, g, notes, against)
+func (s *trainSpec) reportTally(p *tallies.Plan, g *tallies.Grown, notes []string, earlier Reports, tally []byte) (*Report, error) {
+	d, err := s.newDraft(p, g, notes, earlier)
 	if err != nil {
 		return nil, err
 	}

@@ -80,7 +80,7 @@ func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) T
 	grow := &growObjectsFn{Spec: encoded}
 	if o.reports != nil {
 		grow.Drafts = c.Shards
-		grow.Against = o.reports.Against
+		grow.Earlier = *o.reports
 	}
 	trees, drafts := beam.ParDo2(s, grow, beam.GroupByKey(s, objects))
 	trained := Trained{Trees: beam.DropKey(s, trees), DeadLetters: o.limit(s, dead)}
@@ -291,8 +291,8 @@ func (f *codeTallyFn) code(encoded, tally []byte, emit func(int64, []byte)) erro
 // growObjectsFn merges the objects of all shards and grows the tree.
 type growObjectsFn struct {
 	Spec    []byte
-	Drafts  int    // shards that a draft of the report is sent to; 0: there is no report
-	Against []byte // see Reports
+	Drafts  int // shards that a draft of the report is sent to; 0: there is no report
+	Earlier Reports
 }
 
 var (
@@ -336,7 +336,7 @@ func (f *growObjectsFn) ProcessElement(
 	if f.Drafts == 0 {
 		return nil
 	}
-	d, err := spec.newDraft(p, g, notes, f.Against)
+	d, err := spec.newDraft(p, g, notes, f.Earlier)
 	if err != nil {
 		return err
 	}

@@ -243,7 +243,7 @@ func (f *windowTreeFn) ProcessElement(
 	if f.Reports == nil {
 		return nil
 	}
-	r, err := spec.reportTally(p, g, notes, f.Reports.Against, tally)
+	r, err := spec.reportTally(p, g, notes, *f.Reports, tally)
 	if err != nil {
 		return elements.Carry(err)
 	}

@@ -131,7 +131,7 @@ func printDrift(w io.Writer, d *runfolder.Drift) error {
 		line("not compared, as the runs have no bin of them in common: %s", strings.Join(d.Omitted, ", "))
 	}
 	if d.Leaves == nil && d.Against == "" {
-		line("the shares of the leaves are not compared: the run held no rows out, or a Beam pipeline has trained it")
+		line("the shares of the leaves are not compared: the run held no rows out")
 	}
 	for _, columns := range d.LeftOut() {
 		line("left out: %s", columns)

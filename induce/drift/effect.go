@@ -1,10 +1,12 @@
 package drift
 
 import (
+	"errors"
 	"math/bits"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // groupsOfRows is about the number of groups of codes whose shares a design effect is found by.
@@ -61,22 +63,63 @@ func NewKeyCounts(features []dataset.Feature, rows [][]int64) *KeyCounts {
 
 // Add counts objects, which must be grouped.
 func (k *KeyCounts) Add(o *dataset.Objects) {
-	for i, groups := range k.groups {
+	for i := range k.groups {
 		codes := &o.Codes[i]
 		for j := range o.Len() {
 			code := codes.At(j)
 			for _, share := range o.Groups(j) {
-				if share.Rows == 0 {
-					continue
-				}
-				k.buckets[i][share.Bucket][groups[code]] += share.Rows
-				if k.seen[i] != nil {
-					k.seen[i][code] |= 1 << share.Bucket
+				if share.Rows > 0 {
+					k.Count(i, int(code), share.Bucket, share.Rows)
 				}
 			}
 		}
 	}
 }
+
+// Count counts rows, at least 1, with a code of a feature whose keys are in a bucket.
+func (k *KeyCounts) Count(feature, code int, bucket uint8, rows int64) {
+	k.buckets[feature][bucket][k.groups[feature][code]] += rows
+	if k.seen[feature] != nil {
+		k.seen[feature][code] |= 1 << bucket
+	}
+}
+
+// Encode returns the counts in a form that merges.
+func (k *KeyCounts) Encode() []byte {
+	var b wire.Writer
+	for i := range k.buckets {
+		for bucket := range k.buckets[i] {
+			for _, rows := range k.buckets[i][bucket] {
+				b = b.Count(rows)
+			}
+		}
+		for _, set := range k.seen[i] {
+			b = b.Count(int64(set))
+		}
+	}
+	return b
+}
+
+// Merge adds encoded counts of the same features.
+func (k *KeyCounts) Merge(b []byte) error {
+	r := wire.Reader{Rest: b}
+	for i := range k.buckets {
+		for bucket := range k.buckets[i] {
+			for group := range k.buckets[i][bucket] {
+				k.buckets[i][bucket][group] += r.Count()
+			}
+		}
+		for code := range k.seen[i] {
+			k.seen[i][code] |= uint64(r.Count())
+		}
+	}
+	if r.Bad || len(r.Rest) > 0 {
+		return errCounts
+	}
+	return nil
+}
+
+var errCounts = errors.New("counts of keys: damaged, or of other features")
 
 // Effect returns the design effect of a feature.
 func (k *KeyCounts) Effect(feature int) float64 { return DesignEffect(&k.buckets[feature]) }

@@ -21,6 +21,8 @@ type Measured struct {
 	columns [][]int      // by tree and input: position in Spec.Columns
 	counts  [dataset.Parts]*tree.ScoreCounts
 	pairs   *comparison.Counts // nil without an earlier tree
+
+	Own, Earlier *BinCounts // see MeasureBins; nil: not counted
 }
 
 // NewMeasured returns zero counts. earlier may be nil. The error says why the earlier tree cannot be compared: it predicts
@@ -45,23 +47,9 @@ func (s *Spec) NewMeasured(p *Plan, grown, earlier *tree.Tree) (*Measured, error
 	for _, t := range m.trees {
 		var at []int
 		for _, in := range t.Scorer().Features() {
-			i := slices.IndexFunc(s.Columns, func(c dataset.FeatureColumn) bool { return c.Name == in.Name })
-			switch {
-			case i < 0:
-				return nil, fmt.Errorf("it tests the column %q, which is not a feature of this training", in.Name)
-			case s.Columns[i].Type == dataset.Number && in.Kind == dataset.Numeric && s.Columns[i].Unit != in.Unit:
-				return nil, fmt.Errorf("it tests the column %q as values of unit %v, and the rows have unit %v", in.Name, in.Unit,
-					s.Columns[i].Unit)
-			}
-			if s.Columns[i].Type == 0 { // the rows decide
-				fitted := slices.IndexFunc(p.features, func(f dataset.Feature) bool { return f.Name == in.Name })
-				if fitted < 0 {
-					return nil, fmt.Errorf("it tests the column %q, which has no values, a single value or too many texts in the rows", in.Name)
-				}
-				if f := &p.features[fitted]; f.Kind != in.Kind || f.Unit != in.Unit {
-					return nil, fmt.Errorf("it tests the column %q as %s values of unit %v, and the rows have %s values of unit %v",
-						in.Name, in.Kind, in.Unit, f.Kind, f.Unit)
-				}
+			i, err := s.columnOf(p, in.Name, in.Kind, in.Unit)
+			if err != nil {
+				return nil, fmt.Errorf("it tests %w", err)
 			}
 			at = append(at, i)
 		}
@@ -96,9 +84,10 @@ func (m *Measured) addPart(tally []byte, part dataset.Part) error {
 	classes := dataset.NewClassCodes(m.plan.Classes)
 	rule := m.plan.rule(part)
 	trees := m.trees
-	if part != dataset.Test {
+	if part != dataset.Test && m.Earlier == nil {
 		trees = trees[:1]
 	}
+	binned := m.binsOf(part)
 	scores := make([]tree.Scores, len(trees))
 	scorers := make([]*tree.Scorer, len(trees))
 	for at, t := range trees {
@@ -114,7 +103,13 @@ func (m *Measured) addPart(tally []byte, part dataset.Part) error {
 				return err
 			}
 		}
+		for _, b := range binned {
+			if err := b.add(r); err != nil {
+				return err
+			}
+		}
 		for row := range r.positions {
+			m.addNodes(part, scores, row, r.rows[row])
 			class, err := ClassCode(classes, r.label.Spell(row), m.spec.Settings.Label)
 			if err != nil {
 				return err
@@ -142,8 +137,18 @@ func (m *Measured) add(part dataset.Part, scores []tree.Scores, row, class int, 
 	if m.grouped(part) {
 		c.CountGroup(bucket, int(grown.Leaves[row]), class, weight, rows)
 	}
-	if len(scores) > 1 {
+	if len(scores) > 1 && part == dataset.Test {
 		m.pairs.Count(&scores[1], grown, row, m.earlierClass(class), weight, rows, bucket)
+	}
+}
+
+// addNodes counts rows by the nodes at which they end.
+func (m *Measured) addNodes(part dataset.Part, scores []tree.Scores, row int, rows int64) {
+	if m.Own != nil && part != dataset.Train {
+		m.Own.Nodes[scores[0].Leaves[row]] += rows
+	}
+	if m.Earlier != nil {
+		m.Earlier.Nodes[scores[1].Leaves[row]] += rows
 	}
 }
 
@@ -161,6 +166,11 @@ func (m *Measured) Encode() []byte {
 	if m.pairs != nil {
 		b = b.Bytes(m.pairs.Encode())
 	}
+	for _, c := range []*BinCounts{m.Own, m.Earlier} {
+		if c != nil {
+			b = b.Bytes(c.Encode())
+		}
+	}
 	return b
 }
 
@@ -172,10 +182,20 @@ func (m *Measured) Merge(b []byte) error {
 			return err
 		}
 	}
-	if m.pairs == nil || r.Bad {
-		return nil
+	if m.pairs != nil && !r.Bad {
+		if err := m.pairs.Merge(r.Bytes()); err != nil {
+			return err
+		}
 	}
-	return m.pairs.Merge(r.Bytes())
+	for _, c := range []*BinCounts{m.Own, m.Earlier} {
+		if c == nil || r.Bad {
+			continue
+		}
+		if err := c.Merge(r.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Metrics returns the metrics of the grown tree by part, as `espalier train` writes them; nil for a part without rows.

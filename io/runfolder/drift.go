@@ -148,8 +148,8 @@ type Compared struct {
 
 // Reasons why columns are left out.
 const (
-	unknownEffect = "rows have a key, and the run does not say how much the rows of a key have in common: an earlier version or " +
-		"a Beam pipeline has trained it, or it has too many rows"
+	unknownEffect = "rows have a key, and the run does not say how much the rows of a key have in common: an earlier version " +
+		"has trained it, or it has too many rows"
 	mergedValues = "the compared run merges rare values"
 )
 

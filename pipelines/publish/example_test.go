@@ -8,7 +8,6 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"github.com/espalier-ml/espalier/induce/gate"
 	"github.com/espalier-ml/espalier/pipelines/publish"
 	"github.com/espalier-ml/espalier/transforms"
 )
@@ -41,7 +40,7 @@ func Example() {
 	}
 	defer os.RemoveAll(destination) //nolint:errcheck // a temporary folder
 	ctx := context.Background()
-	night, err := publish.Open(ctx, publish.Config{Destination: destination, Date: "2026-11-29", Gate: gate.Default()})
+	night, err := publish.Open(ctx, publish.Default(destination, "2026-11-29"))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,11 +1,11 @@
 // Package publish puts the tree that a Beam pipeline trains in use: it writes a run folder and moves LATEST.json. With
 // transforms.Train, a nightly retraining is one Beam job.
 //
-//	night, err := publish.Open(ctx, publish.Config{Destination: "gs://trees", Date: "2026-11-29", Gate: gate.Default()})
+//	night, err := publish.Open(ctx, publish.Default("gs://trees", "2026-11-29"))
 //	trained := transforms.Train(s, rows, c, night.Reports())
 //	outcomes := night.Publish(s, trained)
 //
-// The run folders and LATEST.json have the form that `espalier retrain` gives them. A pipeline writes no history.
+// The run folders, LATEST.json, the history and the checks are those of `espalier retrain`.
 package publish
 
 import (
@@ -13,7 +13,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
 	"reflect"
 	"sync"
 	"time"
@@ -30,8 +29,10 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/pages"
+	"github.com/espalier-ml/espalier/pipelines/retraining"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms"
 	"github.com/espalier-ml/espalier/transforms/elements"
@@ -39,11 +40,18 @@ import (
 
 // Config says where a tree is published, and on which conditions.
 type Config struct {
-	Destination string      // folder of the runs and of LATEST.json: a path or a URL, the same for all workers
-	Date        string      // day of the run, such as 2026-11-29
-	Gate        gate.Limits // conditions of the new tree; start from gate.Default
+	Destination string             // folder of the runs and of LATEST.json: a path or a URL, the same for all workers
+	Date        string             // day of the run, such as 2026-11-29
+	Gate        config.Gate        // conditions of the new tree
+	Drift       config.DriftLimits // when a column has drifted
 	// Replace lets the new tree take the place of a tree that cannot be compared with it, and of a tree of a later day.
 	Replace bool
+}
+
+// Default returns the conditions of `espalier retrain`.
+func Default(destination, date string) Config {
+	c := config.DefaultRetrain()
+	return Config{Destination: destination, Date: date, Gate: c.Gate, Drift: c.Drift}
 }
 
 // Outcome describes what has become of a tree.
@@ -62,7 +70,7 @@ type Outcome struct {
 // Night publishes the tree of a day.
 type Night struct {
 	fn      publishFn
-	earlier []byte // tree.json in use; nil if absent
+	reports transforms.Reports
 }
 
 // Open reads the LATEST.json of the destination and the tree in use. Errors are usage errors.
@@ -83,12 +91,25 @@ func Open(ctx context.Context, c Config) (*Night, error) {
 		_, err = tree.Decode(encoded)
 	}
 	if err != nil && c.Replace {
+		n.fn.Lost = err.Error()
 		return n, nil
 	}
 	if err != nil {
 		return nil, usage.Errorf("publish: the tree in use cannot be read: %v; Replace lets the new tree take its place", err)
 	}
-	n.earlier = encoded
+	n.reports.Against = encoded
+	trained, err := pipelines.ReadDistribution(ctx, store(), "publish: the run in use,", objectstore.Join(c.Destination, before.Run))
+	switch {
+	case err != nil && usage.NatureOf(err) == usage.TryAgain:
+		return nil, err
+	case err != nil: // the check of the drift has it
+		return n, nil //nolint:nilerr // likewise
+	}
+	n.reports.Schema = trained.Schema.Encode()
+	n.reports.Codes = make(map[string][]int64)
+	for i := range trained.Distribution.Columns {
+		n.reports.Codes[trained.Distribution.Columns[i].Column] = trained.Distribution.Columns[i].Rows
+	}
 	return n, nil
 }
 
@@ -97,8 +118,9 @@ var store = sync.OnceValue(func() *objectstore.Store { //nolint:gochecknoglobals
 	return source.New(config.DefaultStorageConfig()).Store
 })
 
-// Reports is the option of Train by which the tree can be published: Train compares it with the tree in use.
-func (n *Night) Reports() transforms.Option { return transforms.Reports{Against: n.earlier} }
+// Reports is the option of Train by which the tree can be published: Train compares it with the tree in use, and counts
+// the rows by the bins of the run in use.
+func (n *Night) Reports() transforms.Option { return n.reports }
 
 // Publish writes the run folder of the tree, whose Train had the option Reports. If all checks pass, it moves LATEST.json
 // to the run. It returns a PCollection<Outcome>: a refused tree does not make the pipeline fail.
@@ -120,6 +142,7 @@ func (n *Night) Publish(s beam.Scope, t transforms.Trained) beam.PCollection {
 type publishFn struct {
 	Config  Config
 	Before  *latest.Pointer // run in use when the pipeline was built; nil if there was none
+	Lost    string          // why the tree in use cannot be read; empty: it can
 	Started time.Time
 }
 
@@ -157,10 +180,29 @@ func (f *publishFn) publish(ctx context.Context, r *transforms.Report, t *tree.T
 	if err := f.write(locked, r, t, o); err != nil {
 		return err
 	}
-	if err := f.judge(locked, r, o); err != nil {
+	warn := func(text string) { log.Warn(ctx, "publish: "+text) }
+	history, err := retraining.OpenHistory(locked, store(), f.Config.Destination, warn)
+	if err != nil {
 		return err
 	}
-	return f.promote(locked, o)
+	a := retraining.Begin(history, f.Config.Destination, o.Date, f.Started)
+	if a.Judged() && a.Run == o.Run && a.Digest == o.Digest { // by an earlier try, since when LATEST.json may have moved on
+		o.Outcome, o.Checks = a.Outcome, a.Checks
+		return nil
+	}
+	a.Outcome, a.Run, a.Before, a.Digest, a.Rows = retraining.Running, o.Run, o.Before, o.Digest, o.Rows
+	a.AUC, a.Cost, a.Error, a.Seconds = o.AUC, o.Cost, "", time.Since(f.Started).Seconds()
+	if err := a.Record(locked, store(), f.Config.Destination); err != nil {
+		return err
+	}
+	if o.Checks, err = f.judge(locked, r, t, o, warn); err != nil {
+		return err
+	}
+	if err := f.promote(locked, history, o); err != nil {
+		return err
+	}
+	a.Outcome, a.Checks, a.Seconds = o.Outcome, o.Checks, time.Since(f.Started).Seconds()
+	return a.Record(locked, store(), f.Config.Destination)
 }
 
 // A worker tries for this long to take the lock of the destination, which a retry of the same work or `espalier retrain`
@@ -227,10 +269,15 @@ func (f *publishFn) documents(r *transforms.Report, t *tree.Tree, url string) (*
 	for i := range schema.Columns {
 		if f := schema.Columns[i].Feature; f != nil {
 			features = append(features, *f)
-			codes = append(codes, r.Codes[f.Name])
+			codes = append(codes, r.Own.Codes[f.Name])
 		}
 	}
 	d.Distribution = runfolder.NewDistribution(r.Rows[dataset.Train], features, codes)
+	d.Distribution.SetLeaves(t, &tree.LeafCounts{Rows: r.Own.Nodes})
+	for i := range d.Distribution.Columns {
+		column := &d.Distribution.Columns[i]
+		column.DesignEffect, column.Keys = r.Own.Effects[column.Column], r.Own.Keys[column.Column]
+	}
 	counters := map[string]int64{
 		"dropped_null_labels": r.Dropped, "nodes": int64(t.Complexity.Nodes), "features": int64(len(t.Features)),
 	}
@@ -262,42 +309,71 @@ func metricsOf(r *transforms.Report, part dataset.Part) *metric.Metrics {
 }
 
 // judge checks the new tree, both alone and against the tree in use.
-func (f *publishFn) judge(ctx context.Context, r *transforms.Report, o *Outcome) error {
-	limits := &f.Config.Gate
-	o.Checks = append(o.Checks, limits.CheckAUC(o.AUC))
-	if o.AUC == nil || f.Before == nil {
-		return nil
+func (f *publishFn) judge(ctx context.Context, r *transforms.Report, t *tree.Tree, o *Outcome, warn func(string)) ([]gate.Check, error) {
+	j := &retraining.Judged{
+		Gate: &f.Config.Gate, Replace: f.Config.Replace, Warn: warn, Leaf: len(t.Nodes) == 1, AUC: o.AUC, InUse: f.Before != nil,
+		Area: r.Metrics[dataset.Test].Area(), Lost: f.Lost != "",
 	}
-	incomparable := func(why string) {
-		if !f.Config.Replace {
-			o.Checks = append(o.Checks, gate.Check{
-				Check: "replace", Text: "the tree in use cannot be compared: " + why + "; Replace lets the new tree take its place",
-			})
-		}
+	apart := func(why string) {
+		j.Apart = "the tree in use cannot be compared: " + why + "; Replace lets the new tree take its place"
 	}
 	switch {
-	case r.Compared == nil && r.Incomparable == "":
-		return usage.Errorf("publish: Train has compared no tree: give it the option Reports of this Night")
-	case r.Compared == nil:
-		incomparable(r.Incomparable)
-		return nil
+	case f.Before == nil:
+		return j.Judge()
+	case f.Lost != "":
+		apart(f.Lost)
+	case r.Incomparable != "":
+		apart(r.Incomparable)
+	case r.Compared == nil && o.AUC != nil:
+		return nil, usage.Errorf("publish: Train has compared no tree: give it the option Reports of this Night")
 	}
 	before, err := runfolder.Read(ctx, store(), objectstore.Join(f.Config.Destination, f.Before.Run), runfolder.Training,
 		runfolder.MetricsName)
 	switch {
 	case err != nil && usage.NatureOf(err) == usage.TryAgain:
-		return err
-	case err != nil:
-		incomparable("its metrics cannot be read: " + err.Error())
-		return nil //nolint:nilerr // the check has it
+		return nil, err
+	case err != nil && j.Apart == "":
+		apart("its metrics cannot be read: " + err.Error())
+		j.Lost = true
 	}
-	o.Checks = append(o.Checks, limits.CheckFall(r.Metrics[dataset.Test].Area(), before.Metrics.Test.Area())...)
-	o.Checks = append(o.Checks, limits.Compare(r.Compared, r.Flips)...)
-	return nil
+	j.Before = func() (*metric.Estimate, error) {
+		if err != nil {
+			return nil, err
+		}
+		return before.Metrics.Test.Area(), nil
+	}
+	j.Compare = func() ([]gate.Check, error) { return j.Compared(r.Compared, r.Flips), nil }
+	j.Drift = func() (*runfolder.Drift, string, error) { return f.drift(ctx, r) }
+	return j.Judge()
+}
+
+// drift measures how far the rows have moved from the training rows of the run in use. why says why it cannot.
+func (f *publishFn) drift(ctx context.Context, r *transforms.Report) (found *runfolder.Drift, why string, err error) {
+	run := objectstore.Join(f.Config.Destination, f.Before.Run)
+	there, err := pipelines.ReadDistribution(ctx, store(), "publish: the run in use,", run)
+	switch {
+	case err != nil && usage.NatureOf(err) == usage.TryAgain:
+		return nil, "", err
+	case err != nil:
+		return nil, err.Error(), nil
+	case r.Uncounted != "":
+		return nil, "the run in use has " + r.Uncounted, nil
+	case r.Earlier == nil:
+		return nil, "the run in use had no rows by bin when the pipeline was built", nil
+	}
+	rows := &runfolder.Compared{Key: r.Settings.Group}
+	for _, feature := range there.Schema.Features() {
+		rows.Codes = append(rows.Codes, r.Earlier.Codes[feature.Name])
+		if r.Earlier.Effects != nil {
+			rows.Effects = append(rows.Effects, r.Earlier.Effects[feature.Name])
+		}
+	}
+	found, err = pipelines.DriftOfCounts(run, there, rows, r.Earlier.Nodes, f.Config.Drift.Limits())
+	return found, "", err
 }
 
 // promote moves LATEST.json to a run that has passed its checks, and sets the outcome.
-func (f *publishFn) promote(ctx context.Context, o *Outcome) error {
+func (f *publishFn) promote(ctx context.Context, history []*retraining.Attempt, o *Outcome) error {
 	now, err := latest.Read(ctx, store(), f.Config.Destination)
 	if err != nil {
 		return err
@@ -309,7 +385,7 @@ func (f *publishFn) promote(ctx context.Context, o *Outcome) error {
 		o.Outcome = gate.Refused
 	case !same(now, f.Before):
 		o.Outcome = gate.Overtaken
-	case now != nil && !f.Config.Replace && dateOf(now.Run) > o.Date:
+	case now != nil && !f.Config.Replace && retraining.DateOf(history, now.Run).Format(time.DateOnly) > o.Date:
 		o.Outcome = gate.Backfilled
 	case now.HeldAt(time.Now()):
 		o.Outcome = gate.Held
@@ -330,16 +406,6 @@ func same(a, b *latest.Pointer) bool {
 		return a == nil && b == nil
 	}
 	return a.Run == b.Run && a.Digest == b.Digest && a.Promoted.Equal(b.Promoted)
-}
-
-// dateOf returns the day in the name of a run; empty if it has none.
-func dateOf(run string) string {
-	name := path.Base(run)
-	day := name[:min(len(name), len(time.DateOnly))]
-	if _, err := time.Parse(time.DateOnly, day); err != nil {
-		return ""
-	}
-	return day
 }
 
 func init() {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,7 +25,13 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/retraining"
+	"github.com/espalier-ml/espalier/pipelines/train"
 	"github.com/espalier-ml/espalier/transforms"
 )
 
@@ -104,9 +111,9 @@ func job(ctx context.Context, runner string, c Config, rows []Visit) (Outcome, e
 }
 
 func configOf(destination string, day int) Config {
-	limits := gate.Default()
-	limits.Tolerance = 0.1 // good days differ by chance
-	return Config{Destination: destination, Date: fmt.Sprintf("2026-11-%02d", day), Gate: limits}
+	c := Default(destination, fmt.Sprintf("2026-11-%02d", day))
+	c.Gate.Tolerance = 0.1 // good days differ by chance
+	return c
 }
 
 // check checks that LATEST.json names a complete run with the tree of its digest, and returns the run; empty if absent.
@@ -258,8 +265,144 @@ func TestRetries(t *testing.T) {
 	if err := slow.ProcessElement(t.Context(), other, func(o Outcome) { next = o }); err == nil && next.Outcome == gate.Promoted {
 		t.Errorf("a pipeline that was built earlier has promoted its run: %+v", next)
 	}
-	if got := publish(); got.Outcome == gate.Promoted || check(t, destination) == o.Run {
-		t.Errorf("a late retry has put its run in use again: %+v", got)
+	if got := publish(); got.Outcome != gate.Promoted || check(t, destination) == o.Run {
+		t.Errorf("a late retry has put its run in use again, or has another outcome than the first try: %+v", got)
+	}
+}
+
+// TestHistory: each day has one document of the history, whatever was repeated, with the checks and figures of its outcome,
+// and its manifest is in the register. A person can go back to the run of the day before.
+func TestHistory(t *testing.T) {
+	destination := t.TempDir()
+	var want []Outcome
+	for day := 10; day <= 12; day++ {
+		o, err := job(t.Context(), "direct", configOf(destination, day), visits(day, day == 12))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, o)
+	}
+	c := config.DefaultRetrain()
+	c.Destination = destination
+	history, now, err := retraining.History(t.Context(), c, engine.Silent{})
+	if err != nil || len(history) != len(want) {
+		t.Fatalf("%d attempts, error %v", len(history), err)
+	}
+	for i, a := range history {
+		o := &want[i]
+		if a.Outcome != o.Outcome || a.Run != o.Run || a.Before != o.Before || a.Digest != o.Digest || a.Date != o.Date ||
+			a.Rows != o.Rows || *a.AUC != *o.AUC || !reflect.DeepEqual(a.Checks, o.Checks) || a.Mode != config.ModeTrain {
+			t.Errorf("the history has %+v, want %+v", a, o)
+		}
+		if _, err := os.Stat(filepath.Join(destination, "register", filepath.Base(o.Run)+".json")); err != nil {
+			t.Error(err)
+		}
+	}
+	if now.Run != want[1].Run || want[2].Outcome != gate.Refused {
+		t.Errorf("%s is in use, and the bad day is %s", now.Run, want[2].Outcome)
+	}
+	use := config.DefaultUse()
+	use.Destination, use.Run = destination, config.Previous
+	if _, err := retraining.Use(t.Context(), use, engine.Silent{}); err != nil || check(t, destination) != want[0].Run {
+		t.Errorf("%s is in use, want the run of the first day: %v", check(t, destination), err)
+	}
+}
+
+// TestDrift: the distribution of a published run has the bytes that `espalier train` writes for the same rows, and the drift
+// is that of `espalier drift`, with leaves, for rows with a key. A gate with a greatest PSI refuses the tree.
+func TestDrift(t *testing.T) {
+	destination := t.TempDir()
+	rows := func(day int, older float64) []Visit {
+		list := visits(day, false)
+		for i := range list {
+			list[i].ID /= 3 // three rows of each key
+			list[i].Age += older
+		}
+		return list
+	}
+	file := func(list []Visit) string {
+		url := filepath.Join(t.TempDir(), "visits.parquet")
+		var id []int64
+		var age, scan []float64
+		var class []string
+		for _, v := range list {
+			id, age, scan, class = append(id, v.ID), append(age, v.Age), append(scan, v.Scan), append(class, v.Class)
+		}
+		if err := parquetio.Write(t.Context(), objectstore.New(), url, []parquetio.WriteColumn{
+			{Name: "age", Values: age}, {Name: "scan", Values: scan}, {Name: "class", Values: class}, {Name: "id", Values: id},
+		}, parquetio.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		return url
+	}
+	first, err := job(t.Context(), "direct", configOf(destination, 10), rows(10, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := config.DefaultTrain()
+	c.Training = sunk.reports[0].Settings
+	c.Input, c.Output = []string{file(rows(10, 0))}, filepath.Join(t.TempDir(), "run")
+	if _, err := train.Train(t.Context(), c, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{runfolder.TreeName, runfolder.DistributionName} {
+		if got, want := read(t, filepath.Join(destination, first.Run, name)), read(t, filepath.Join(c.Output, name)); got != want {
+			t.Errorf("%s is\n%s\nwant\n%s", name, got, want)
+		}
+	}
+
+	older := rows(11, 15)
+	d := config.DefaultDrift()
+	d.Model, d.Input = filepath.Join(destination, first.Run), []string{file(older)}
+	want, err := pipelines.Drift(t.Context(), d, nil)
+	if err != nil || !slices.Contains(want.Alarms(), "age") || want.Leaves == nil || want.Columns[0].DesignEffects == nil {
+		t.Fatalf("%+v, error %v", want, err)
+	}
+	limited := configOf(destination, 11)
+	limited.Gate.MaxPSI, limited.Gate.MaxAUCFall = 0.1, 1
+	night, err := Open(t.Context(), limited)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := job(t.Context(), "prism", limited, older)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, why, err := night.fn.drift(t.Context(), &sunk.reports[0])
+	if err != nil || why != "" {
+		t.Fatal(why, err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the drift is\n%+v\nwant\n%+v", got, want)
+	}
+	if second.Outcome != gate.Refused || !slices.ContainsFunc(second.Checks, func(c gate.Check) bool {
+		return c.Check == "max_psi" && !c.Passed && strings.HasPrefix(c.Text, "age has drifted")
+	}) {
+		t.Errorf("%+v", second)
+	}
+}
+
+// TestReplaceLost: a tree in use that cannot be read keeps its place unless Replace is set. Its AUC on record is a check.
+func TestReplaceLost(t *testing.T) {
+	destination := t.TempDir()
+	first, err := job(t.Context(), "direct", configOf(destination, 10), visits(10, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(destination, first.Run, runfolder.TreeName)); err != nil {
+		t.Fatal(err)
+	}
+	c := configOf(destination, 11)
+	if _, err := Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "Replace") {
+		t.Fatalf("error %v", err)
+	}
+	c.Replace = true
+	second, err := job(t.Context(), "direct", c, visits(11, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second.Outcome != gate.Promoted || !slices.ContainsFunc(second.Checks, func(c gate.Check) bool { return c.Check == "max_auc_fall" }) {
+		t.Errorf("%+v", second)
 	}
 }
 

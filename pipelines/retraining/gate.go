@@ -10,7 +10,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/gate"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/naming"
-	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -34,74 +33,147 @@ func (e *RefusedError) Error() string {
 // Nature implements usage.Natured.
 func (e *RefusedError) Nature() usage.Nature { return usage.Refused }
 
-// judge checks the tree of a new run, both alone and against the tree in use.
-func (w *work) judge(ctx context.Context, r *train.Result) error {
-	t := r.Tree
-	area := r.Metrics.Test.Area()
-	auc := w.attempt.AUC
-	limits := &w.config.Gate
-	w.add(limits.CheckAUC(auc))
-	if auc == nil {
-		return nil
-	}
-	other := w.apart || w.inUse != nil && (w.inUse.Label.Column != t.Label.Column || !comparison.SameClasses(w.inUse, t))
-	if w.attempt.Before == "" {
-		return nil
-	}
-	if other && w.config.Replace {
-		return w.replace(ctx, t, area)
-	}
-	if other {
-		w.fault("replace", fmt.Sprintf("the tree in use predicts %q with the classes %s, and the new one %q with the classes %s: "+
-			"--replace lets it take the place", w.inUse.Label.Column, naming.First(w.inUse.Label.Classes, 10), t.Label.Column,
-			naming.First(t.Label.Classes, 10)))
-		return nil
-	}
-	before, err := w.read(ctx, w.attempt.Before)
-	if err != nil {
-		return err
-	}
-	w.add(limits.CheckFall(area, before.Metrics.Test.Area())...)
-	if err := w.compare(ctx, r); err != nil {
-		return err
-	}
-	return w.drift(ctx)
+// Judged is a new tree that may take the place of the tree in use.
+type Judged struct {
+	Gate    *config.Gate
+	Replace bool // whether the new tree may take the place of a tree with which it cannot be compared
+	Warn    func(string)
+
+	Leaf bool             // whether the new tree is a single leaf
+	AUC  *float64         // the AUC of the new tree on its test rows; nil if unknown
+	Area *metric.Estimate // likewise, with its interval
+
+	InUse bool   // whether a tree is in use
+	Apart string // why the two trees cannot be compared on the same rows; empty: they can
+	Lost  bool   // whether this is because the tree in use cannot be read
+
+	Before  func() (*metric.Estimate, error) // returns the AUC of the tree in use on its own test rows
+	Compare func() ([]gate.Check, error)     // compares both trees on the test rows
+	// Drift measures the drift from the training rows of the tree in use. why says why it cannot be measured.
+	Drift func() (d *runfolder.Drift, why string, err error)
 }
 
-// replace checks a tree that takes the place of the tree in use by --replace, where the two cannot be compared on the
+// Judge checks the new tree, both alone and against the tree in use.
+func (j *Judged) Judge() ([]gate.Check, error) {
+	checks := []gate.Check{j.Gate.CheckAUC(j.AUC)}
+	if j.AUC == nil || !j.InUse {
+		return checks, nil
+	}
+	if j.Apart != "" && !j.Replace {
+		return append(checks, gate.Check{Check: "replace", Text: j.Apart}), nil
+	}
+	if j.Apart != "" {
+		replaced, err := j.replaces()
+		return append(checks, replaced...), err
+	}
+	before, err := j.Before()
+	if err != nil {
+		return checks, err
+	}
+	checks = append(checks, j.Gate.CheckFall(j.Area, before)...)
+	compared, err := j.Compare()
+	checks = append(checks, compared...)
+	if err != nil {
+		return checks, err
+	}
+	drifted, err := j.drifted()
+	return append(checks, drifted...), err
+}
+
+// replaces checks a tree that takes the place of the tree in use by --replace, where the two cannot be compared on the
 // same rows.
-func (w *work) replace(ctx context.Context, t *tree.Tree, area *metric.Estimate) error {
-	if len(t.Nodes) == 1 {
-		w.fault("replace", "the new tree is a single leaf, without a test, and cannot be compared with the tree in use")
+func (j *Judged) replaces() (checks []gate.Check, err error) {
+	if j.Leaf {
+		checks = append(checks, gate.Check{
+			Check: "replace", Text: "the new tree is a single leaf, without a test, and cannot be compared with the tree in use",
+		})
 	}
 	record := "they have other labels or classes"
-	if w.inUse == nil {
-		before, err := w.read(ctx, w.attempt.Before)
+	if j.Lost {
+		before, err := j.Before()
 		switch {
 		case err == nil:
-			w.add(w.config.Gate.CheckFall(area, before.Metrics.Test.Area())...)
+			checks = append(checks, j.Gate.CheckFall(j.Area, before)...)
 			record = "only the AUC on record of the tree in use was"
 		case usage.NatureOf(err) != usage.TryAgain:
 			record = "the tree in use and its metrics cannot be read"
 		default:
-			return err
+			return checks, err
 		}
 	}
-	w.reporter.Warn("--replace: the trees are not compared on the same rows: " + record)
-	return nil
+	j.Warn("--replace: the trees are not compared on the same rows: " + record)
+	return checks, nil
 }
 
-// add records checks.
-func (w *work) add(checks ...gate.Check) { w.attempt.Checks = append(w.attempt.Checks, checks...) }
+// drifted checks how far the rows have moved from the training rows of the run in use.
+func (j *Judged) drifted() (checks []gate.Check, err error) {
+	found, why, err := j.Drift()
+	if err != nil {
+		return nil, err
+	}
+	if why != "" {
+		return []gate.Check{{Check: maxPSI, Text: "drift cannot be measured: " + why}}, nil
+	}
+	if left := found.LeftOut(); found.Tested() == 0 && len(left) > 0 {
+		j.Warn("drift from the run in use is unknown, as all columns are left out: " + strings.Join(left, "; "))
+	}
+	limit := j.Gate.MaxPSI
+	for _, column := range found.All() {
+		if column.Alarm {
+			checks = append(checks, gate.NewCheck(maxPSI, column.PSI, limit, limit == 0 || column.PSI <= limit,
+				column.Column+" has drifted: its PSI is %.4g, want at most %.4g (0: any)"))
+		}
+	}
+	return checks, nil
+}
 
-// fault records a condition that could not be checked.
-func (w *work) fault(name, text string) { w.add(gate.Check{Check: name, Text: text}) }
+const maxPSI = "max_psi"
+
+// Compared checks two trees by their figures on the same rows, and warns if many rows get another class, whether or not
+// there is a limit.
+func (j *Judged) Compared(m *metric.Paired, flips float64) []gate.Check {
+	const many = 0.25 // from which a person should look
+	if j.Gate.MaxFlips == 1 && flips > many {
+		j.Warn(fmt.Sprintf("%s of the test rows get another class than by the tree in use: look for a change of the "+
+			"label or of the rows; --max_flips would refuse such a tree", textview.Percent(flips)))
+	}
+	return j.Gate.Compare(m, flips)
+}
+
+// judge checks the tree of a new run.
+func (w *work) judge(ctx context.Context, r *train.Result) error {
+	t := r.Tree
+	j := &Judged{
+		Gate: &w.config.Gate, Replace: w.config.Replace, Warn: w.reporter.Warn, Leaf: len(t.Nodes) == 1, AUC: w.attempt.AUC,
+		Area: r.Metrics.Test.Area(), InUse: w.attempt.Before != "", Lost: w.inUse == nil,
+	}
+	j.Before = func() (*metric.Estimate, error) {
+		before, err := w.read(ctx, w.attempt.Before)
+		if err != nil {
+			return nil, err
+		}
+		return before.Metrics.Test.Area(), nil
+	}
+	j.Compare = func() ([]gate.Check, error) { return w.compare(ctx, r, j) }
+	j.Drift = func() (*runfolder.Drift, string, error) { return w.drift(ctx) }
+	if w.apart || w.inUse != nil && (w.inUse.Label.Column != t.Label.Column || !comparison.SameClasses(w.inUse, t)) {
+		j.Apart = "the tree in use cannot be read"
+		if w.inUse != nil {
+			j.Apart = fmt.Sprintf("the tree in use predicts %q with the classes %s, and the new one %q with the classes %s: "+
+				"--replace lets it take the place", w.inUse.Label.Column, naming.First(w.inUse.Label.Classes, 10), t.Label.Column,
+				naming.First(t.Label.Classes, 10))
+		}
+	}
+	checks, err := j.Judge()
+	w.attempt.Checks = append(w.attempt.Checks, checks...)
+	return err
+}
 
 // compare checks the new tree against the tree in use, on the test rows.
-func (w *work) compare(ctx context.Context, r *train.Result) error {
+func (w *work) compare(ctx context.Context, r *train.Result, j *Judged) ([]gate.Check, error) {
 	held, err := w.config.Train.HeldOut()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if r.Manifest.Counters[runfolder.RowsOfCopies] > 0 {
 		held.Content = r.Schema.Read()
@@ -121,27 +193,18 @@ func (w *work) compare(ctx context.Context, r *train.Result) error {
 	c.Titles = [2]string{"the tree in use", "the new tree"}
 	found, err := pipelines.Compare(ctx, c, w.reporter)
 	if usage.NatureOf(err) == usage.Data { // the rows do not fit the tree in use
-		w.fault("gate_metrics", "the new tree cannot be compared with the one in use: "+err.Error())
-		return nil
+		return []gate.Check{{
+			Check: "gate_metrics", Text: "the new tree cannot be compared with the one in use: " + err.Error(),
+		}}, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	share := found.Flips.Share
-	if w.config.Gate.MaxFlips == 1 && share > manyFlips {
-		w.reporter.Warn(fmt.Sprintf("%s of the test rows get another class than by the tree in use: look for a change of the "+
-			"label or of the rows; --max_flips would refuse such a tree", textview.Percent(share)))
-	}
-	w.add(w.config.Gate.Compare(found.Metrics, share)...)
-	return nil
+	return j.Compared(found.Metrics, found.Flips.Share), nil
 }
 
-// manyFlips is the share of rows with another class from which a person should look, whether or not the gate has a
-// limit.
-const manyFlips = 0.25
-
-// drift checks how far the input has moved from the training rows of the run in use.
-func (w *work) drift(ctx context.Context) error {
+// drift measures how far the input has moved from the training rows of the run in use. why says why it cannot.
+func (w *work) drift(ctx context.Context) (found *runfolder.Drift, why string, err error) {
 	c := config.DefaultDrift()
 	c.Model = w.url(w.attempt.Before)
 	c.Input = w.window.Patterns
@@ -149,25 +212,11 @@ func (w *work) drift(ctx context.Context) error {
 	c.StorageConfig = w.config.Train.StorageConfig
 	c.Contract = w.config.Train.Contract
 	c.Rejects = "" // training has listed them
-	found, err := pipelines.Drift(ctx, c, w.reporter)
+	found, err = pipelines.Drift(ctx, c, w.reporter)
 	if usage.NatureOf(err) == usage.Data { // the rows do not fit the tree in use
-		w.fault("max_psi", "drift cannot be measured: "+err.Error())
-		return nil
+		return nil, err.Error(), nil
 	}
-	if err != nil {
-		return err
-	}
-	if left := found.LeftOut(); found.Tested() == 0 && len(left) > 0 {
-		w.reporter.Warn("drift from the run in use is unknown, as all columns are left out: " + strings.Join(left, "; "))
-	}
-	limit := w.config.Gate.MaxPSI
-	for _, column := range found.All() {
-		if column.Alarm {
-			w.add(gate.NewCheck("max_psi", column.PSI, limit, limit == 0 || column.PSI <= limit,
-				column.Column+" has drifted: its PSI is %.4g, want at most %.4g (0: any)"))
-		}
-	}
-	return nil
+	return found, "", err
 }
 
 // read reads the metrics and the manifest of a run.

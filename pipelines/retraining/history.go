@@ -15,9 +15,9 @@ import (
 	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
-	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // The outcomes of an attempt.
@@ -53,7 +53,7 @@ type Attempt struct {
 	Version  int    `json:"version" jsonschema:"enum=1,enum=2"` // 1: of version 0.3 and before
 	Espalier string `json:"espalier"`                           // version of the program
 	Date     string `json:"date" jsonschema:"format=date"`
-	// Key is the digest of the input files and the settings; empty: the files were not found.
+	// Key is the digest of the input files and the settings; empty: the files were not found, or the rows are of a pipeline.
 	Key string `json:"key" jsonschema:"pattern=^([0-9a-f]{16})?$"`
 	// Mode is what the attempt does. refit: the run has the tests of the run before, and new estimates; use: a person
 	// has put the run in use.
@@ -150,12 +150,44 @@ func readHistory(ctx context.Context, s *objectstore.Store, destination string) 
 }
 
 // readHistoryAndWarn is readHistory, and reports the notes as warnings.
-func readHistoryAndWarn(ctx context.Context, s *objectstore.Store, destination string, reporter engine.Reporter) ([]*Attempt, error) {
+func readHistoryAndWarn(ctx context.Context, s *objectstore.Store, destination string, warn func(string)) ([]*Attempt, error) {
 	list, notes, err := readHistory(ctx, s, destination)
 	for _, note := range notes {
-		reporter.Warn(note)
+		warn(note)
 	}
 	return list, err
+}
+
+// OpenHistory returns all attempts, the oldest first, and ends the attempts that were killed. The caller has the lock of
+// the destination.
+func OpenHistory(ctx context.Context, s *objectstore.Store, destination string, warn func(string)) ([]*Attempt, error) {
+	list, err := readHistoryAndWarn(ctx, s, destination, warn)
+	if err != nil {
+		return nil, err
+	}
+	return list, closeKilled(ctx, s, list)
+}
+
+// Begin returns the attempt of a day that began at a time: from the history if it is known there, otherwise a new one.
+func Begin(history []*Attempt, destination, date string, started time.Time) *Attempt {
+	a := newAttempt(destination, runfolder.Version(), date, "", started)
+	for _, known := range history {
+		if path.Base(known.url) == path.Base(a.url) {
+			return known
+		}
+	}
+	return a
+}
+
+// Judged reports whether the attempt has come to an end at which its run was judged.
+func (a *Attempt) Judged() bool { return slices.Contains(append(judged(), Overtaken), a.Outcome) }
+
+// Record writes the attempt to the history, and the manifest of its run to the register.
+func (a *Attempt) Record(ctx context.Context, s *objectstore.Store, destination string) error {
+	if err := register(ctx, s, destination, a.Run); err != nil {
+		return err
+	}
+	return a.write(ctx, s)
 }
 
 // closeKilled ends attempts that were killed, whose outcome is still Running. The lock of the destination shows that no
@@ -220,8 +252,8 @@ func (a *Attempt) checkNames(s *objectstore.Store, destination string) error {
 	return nil
 }
 
-// dateOf returns the day of a run, from the history or from its name; the zero time if unknown.
-func dateOf(history []*Attempt, run string) time.Time {
+// DateOf returns the day of a run, from the history or from its name; the zero time if unknown.
+func DateOf(history []*Attempt, run string) time.Time {
 	date := path.Base(run)
 	date = date[:min(len(date), len(time.DateOnly))]
 	for _, a := range history {

@@ -99,11 +99,8 @@ func (w *work) rejects(run string) string {
 
 // run carries out an attempt, and writes its document.
 func (w *work) run(ctx context.Context) (*Attempt, bool, error) {
-	history, err := readHistoryAndWarn(ctx, w.files.Store, w.config.Destination, w.reporter)
+	history, err := OpenHistory(ctx, w.files.Store, w.config.Destination, w.reporter.Warn)
 	if err != nil {
-		return nil, false, err
-	}
-	if err := closeKilled(ctx, w.files.Store, history); err != nil {
 		return nil, false, err
 	}
 	if w.before, err = latest.Read(ctx, w.files.Store, w.config.Destination); err != nil {
@@ -142,7 +139,7 @@ func (w *work) readInUse(ctx context.Context, history []*Attempt) error {
 	if w.before == nil {
 		return nil
 	}
-	w.later = dateOf(history, w.before.Run).After(w.day)
+	w.later = DateOf(history, w.before.Run).After(w.day)
 	var err error
 	w.inUse, err = runfolder.ReadTree(ctx, w.files.Store, objectstore.Join(w.config.Destination, latest.Name))
 	if err != nil && usage.NatureOf(err) != usage.TryAgain {
@@ -362,7 +359,7 @@ func (w *work) record(ctx context.Context, t *tree.Tree) error {
 // History returns the attempts in a destination, the oldest first, and the run in use; nil if absent.
 func History(ctx context.Context, c config.Retrain, reporter engine.Reporter) ([]*Attempt, *latest.Pointer, error) {
 	f := source.New(c.Train.StorageConfig)
-	list, err := readHistoryAndWarn(ctx, f.Store, c.Destination, reporter)
+	list, err := readHistoryAndWarn(ctx, f.Store, c.Destination, reporter.Warn)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -35,7 +35,7 @@ func Use(ctx context.Context, c config.Use, reporter engine.Reporter) (a *Attemp
 // work ends as overtaken if it would promote its run.
 func use(ctx context.Context, s *objectstore.Store, c *config.Use, reporter engine.Reporter) (*Attempt, error) {
 	started := time.Now()
-	history, err := readHistoryAndWarn(ctx, s, c.Destination, reporter)
+	history, err := readHistoryAndWarn(ctx, s, c.Destination, reporter.Warn)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func newest(history []*Attempt, run string) *Attempt {
 
 // dayOf returns the day of a run as the history spells it; today if unknown.
 func dayOf(history []*Attempt, run string, now time.Time) string {
-	if day := dateOf(history, run); !day.IsZero() {
+	if day := DateOf(history, run); !day.IsZero() {
 		return day.Format(time.DateOnly)
 	}
 	return now.UTC().Format(time.DateOnly)
@@ -185,7 +185,7 @@ type Usable struct {
 // Runs returns the runs of a destination that still exist, the oldest first.
 func Runs(ctx context.Context, c config.Use, reporter engine.Reporter) ([]Usable, error) {
 	f := source.New(c.StorageConfig)
-	history, err := readHistoryAndWarn(ctx, f.Store, c.Destination, reporter)
+	history, err := readHistoryAndWarn(ctx, f.Store, c.Destination, reporter.Warn)
 	if err != nil {
 		return nil, err
 	}

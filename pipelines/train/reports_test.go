@@ -140,8 +140,8 @@ func checkDistribution(t *testing.T, encoded []byte, run string) {
 		t.Errorf("the features are %q, want %q", a, b)
 	}
 	for _, c := range want.Distribution.Columns {
-		if !slices.Equal(got.Codes[c.Column], c.Rows) {
-			t.Errorf("rows of %s by code: %v, want %v", c.Column, got.Codes[c.Column], c.Rows)
+		if !slices.Equal(got.Own.Codes[c.Column], c.Rows) {
+			t.Errorf("rows of %s by code: %v, want %v", c.Column, got.Own.Codes[c.Column], c.Rows)
 		}
 	}
 }
