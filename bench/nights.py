@@ -109,7 +109,7 @@ def main():
     seconds = 1.0
 
     def start(folder, date):
-        return subprocess.Popen([program, '--date', date, '--trees', trees, *flags], cwd=folder, stdout=subprocess.DEVNULL,
+        return subprocess.Popen([program, '--date', date, '--destination', trees, *flags], cwd=folder, stdout=subprocess.DEVNULL,
                                 stderr=open(work + '/log', 'w'))
 
     for day in range(1, args.days + 1):

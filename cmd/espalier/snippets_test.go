@@ -121,6 +121,14 @@ func TestSnippetRuns(t *testing.T) {
 		"--destination", trees).wants(t, 0)
 }
 
+// TestNightMetadata: night.metadata.json is what the nightly job of docs/go.md prints.
+func TestNightMetadata(t *testing.T) {
+	got := runSnippet(t, "go.md", "publish.Open(", t.TempDir(), "--template")
+	if want := string(read(t, filepath.Join("deploy", "night.metadata.json"))); got != want {
+		t.Errorf("night --template prints\n%s\nwant\n%s", got, want)
+	}
+}
+
 // visits writes the file of the program of docs/go.md: the class is well below an age of 50.
 func visits(t *testing.T, folder string) {
 	t.Helper()
@@ -160,7 +168,7 @@ func snippet(t *testing.T, page, containing string) string {
 
 // runSnippet builds the only block of Go of a page that contains a text, runs it in a folder
 // and returns what it prints.
-func runSnippet(t *testing.T, page, containing, dir string) string {
+func runSnippet(t *testing.T, page, containing, dir string, args ...string) string {
 	t.Helper()
 	block := snippet(t, page, containing)
 	root, err := filepath.Abs(filepath.Join("..", ".."))
@@ -185,7 +193,7 @@ func runSnippet(t *testing.T, page, containing, dir string) string {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("docs/%s: %v\n%s", page, err, out)
 	}
-	program := exec.Command(binary)
+	program := exec.Command(binary, args...)
 	program.Dir = dir
 	out, err := program.CombinedOutput()
 	if err != nil {

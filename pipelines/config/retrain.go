@@ -19,13 +19,18 @@ type Retrain struct {
 	Train Train // Input may have templates of dates; Output follows from Destination
 
 	Scheduled
+	Published
 
-	Destination string // folder of the runs and of LATEST.json
-	Mode        string // ModeTrain or ModeRefit
-	KeepRuns    int    // 0: all
-	Gate        Gate
-	Drift       DriftLimits
-	Replace     bool // take the place of a tree in use of another label, or of a later day
+	Mode     string // ModeTrain or ModeRefit
+	KeepRuns int    // 0: all
+}
+
+// Published says where a tree is put in use, and on which conditions: by a retraining, or by a Beam pipeline.
+type Published struct {
+	Destination string      // folder of the runs and of LATEST.json
+	Gate        Gate        // conditions of the new tree
+	Drift       DriftLimits // when a column has drifted
+	Replace     bool        // take the place of a tree in use of another label, or of a later day
 }
 
 // Gate is the conditions under which a new tree replaces the tree in use.
@@ -46,18 +51,18 @@ const (
 func DefaultRetrain() Retrain {
 	return Retrain{
 		Train: DefaultTrain(), Mode: ModeTrain,
-		Gate:  Gate{Limits: gate.Default()},
-		Drift: DefaultDrift().DriftLimits,
+		Published: DefaultPublished(),
 	}
+}
+
+// DefaultPublished refuses a tree that is worse.
+func DefaultPublished() Published {
+	return Published{Gate: Gate{Limits: gate.Default()}, Drift: DefaultDrift().DriftLimits}
 }
 
 // Settings declares the settings of a retraining, which set the fields of c.
 func (c *Retrain) Settings() []setting.Setting {
 	run := setting.In(setting.Run, []setting.Setting{
-		{
-			Name: "destination", Value: setting.Text(&c.Destination), Required: true,
-			Help: "folder of the runs, their history and LATEST.json: a path or a URL",
-		},
 		{
 			Name: "mode", Value: setting.OneOf(&c.Mode, ModeTrain, ModeRefit),
 			Help: "train grows a tree; refit keeps the tests of the tree in use, and gives it new probabilities and " +
@@ -67,16 +72,27 @@ func (c *Retrain) Settings() []setting.Setting {
 			Name: "keep_runs", Value: setting.Whole(&c.KeepRuns, setting.Between(0, 1_000_000)),
 			Help: "promoted runs that stay, next to the runs in use now and before, and a refused run; 0: all",
 		},
+	})
+	training := slices.DeleteFunc(c.Train.Settings(), func(s setting.Setting) bool {
+		return slices.Contains([]string{"output", "overwrite", "resume", "dry_run", "refit"}, s.Name)
+	})
+	return slices.Concat(c.Published.Settings(), run, c.Scheduled.Settings(), training)
+}
+
+// Settings declares where and on which conditions a tree is put in use.
+func (c *Published) Settings() []setting.Setting {
+	run := setting.In(setting.Run, []setting.Setting{
+		{
+			Name: "destination", Value: setting.Text(&c.Destination), Required: true,
+			Help: "folder of the runs, their history and LATEST.json: a path or a URL",
+		},
 		{
 			Name: "replace", Value: setting.Switch(&c.Replace),
 			Help: "let the run take the place of a tree in use that predicts another label or other classes, is of a later day, " +
 				"or cannot be read",
 		},
 	})
-	training := slices.DeleteFunc(c.Train.Settings(), func(s setting.Setting) bool {
-		return slices.Contains([]string{"output", "overwrite", "resume", "dry_run", "refit"}, s.Name)
-	})
-	return slices.Concat(run, c.Scheduled.Settings(), c.Gate.Settings(), c.Drift.Settings(), training)
+	return slices.Concat(run, c.Gate.Settings(), c.Drift.Settings())
 }
 
 // Settings declares the limits of the gate.

@@ -9,11 +9,13 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,6 +30,7 @@ import (
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
@@ -38,20 +41,28 @@ import (
 	"github.com/espalier-ml/espalier/transforms/elements"
 )
 
-// Config says where a tree is published, and on which conditions.
+// Config says where a tree is published, and on which conditions. Replace also lets the new tree take the place of a tree
+// that cannot be compared with it. The Destination is the same for all workers.
 type Config struct {
-	Destination string             // folder of the runs and of LATEST.json: a path or a URL, the same for all workers
-	Date        string             // day of the run, such as 2026-11-29
-	Gate        config.Gate        // conditions of the new tree
-	Drift       config.DriftLimits // when a column has drifted
-	// Replace lets the new tree take the place of a tree that cannot be compared with it, and of a tree of a later day.
-	Replace bool
+	config.Published
+
+	Date string // day of the run, such as 2026-11-29; empty: today in UTC
 }
 
 // Default returns the conditions of `espalier retrain`.
 func Default(destination, date string) Config {
-	c := config.DefaultRetrain()
-	return Config{Destination: destination, Date: date, Gate: c.Gate, Drift: c.Drift}
+	c := Config{Published: config.DefaultPublished(), Date: date}
+	c.Destination = destination
+	return c
+}
+
+// Settings declares the settings that set the fields of c. They may be the flags of a program, and the parameters of a
+// template: see worker.TemplateMetadata.
+func (c *Config) Settings() []setting.Setting {
+	day := setting.In(setting.Run, []setting.Setting{
+		{Name: "date", Value: setting.Text(&c.Date), Help: "day of the run, such as 2026-11-29 (default: today in UTC)"},
+	})
+	return slices.Concat(day, c.Published.Settings())
 }
 
 // Outcome describes what has become of a tree.
@@ -75,6 +86,7 @@ type Night struct {
 
 // Open reads the LATEST.json of the destination and the tree in use. Errors are usage errors.
 func Open(ctx context.Context, c Config) (*Night, error) {
+	c.Date = cmp.Or(c.Date, time.Now().UTC().Format(time.DateOnly))
 	if _, err := time.Parse(time.DateOnly, c.Date); err != nil || c.Destination == "" {
 		return nil, usage.Errorf("publish: the Date is %q and the Destination %q: want a day such as 2026-11-29, and a folder", c.Date,
 			c.Destination)
