@@ -140,7 +140,7 @@ func (s *trainSpec) newDraft(p *tallies.Plan, g *tallies.Grown, notes []string, 
 	m, err := s.NewMeasured(p, g.Tree, t)
 	if err != nil {
 		d.Report.Incomparable = err.Error()
-		return d, nil
+		return d, nil //nolint:nilerr // the report has it
 	}
 	d.Earlier = earlier
 	bins, err := earlier.bins()
@@ -168,7 +168,7 @@ func (r *Reports) bins() (*tallies.Bins, error) {
 		f := &b.Features[i]
 		rows := r.Codes[f.Name]
 		if len(rows) != f.Codes() {
-			return nil, fmt.Errorf("Codes of Reports has %d codes of %q, and Schema has %d", len(rows), f.Name, f.Codes())
+			return nil, fmt.Errorf("the option Reports: Codes has %d codes of %q, and Schema has %d", len(rows), f.Name, f.Codes())
 		}
 		b.Rows = append(b.Rows, rows)
 	}

@@ -69,7 +69,7 @@ func (k *KeyCounts) Add(o *dataset.Objects) {
 			code := codes.At(j)
 			for _, share := range o.Groups(j) {
 				if share.Rows > 0 {
-					k.Count(i, int(code), share.Bucket, share.Rows)
+					k.Count(i, code, share.Bucket, share.Rows)
 				}
 			}
 		}

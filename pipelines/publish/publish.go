@@ -367,7 +367,7 @@ func (f *publishFn) drift(ctx context.Context, r *transforms.Report) (found *run
 	case err != nil && usage.NatureOf(err) == usage.TryAgain:
 		return nil, "", err
 	case err != nil:
-		return nil, err.Error(), nil
+		return nil, err.Error(), nil //nolint:nilerr // the check has it
 	case r.Uncounted != "":
 		return nil, "the run in use has " + r.Uncounted, nil
 	case r.Earlier == nil:

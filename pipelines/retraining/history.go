@@ -170,7 +170,7 @@ func OpenHistory(ctx context.Context, s *objectstore.Store, destination string, 
 
 // Begin returns the attempt of a day that began at a time: from the history if it is known there, otherwise a new one.
 func Begin(history []*Attempt, destination, date string, started time.Time) *Attempt {
-	a := newAttempt(destination, runfolder.Version(), date, "", started)
+	a := newAttempt(destination, runfolder.Version(), date, started)
 	for _, known := range history {
 		if path.Base(known.url) == path.Base(a.url) {
 			return known
@@ -269,10 +269,10 @@ func DateOf(history []*Attempt, run string) time.Time {
 }
 
 // newAttempt begins an attempt.
-func newAttempt(destination, version, date, key string, started time.Time) *Attempt {
+func newAttempt(destination, version, date string, started time.Time) *Attempt {
 	name := fmt.Sprintf("%s-%s.json", started.UTC().Format("20060102T150405.000000Z"), date)
 	return &Attempt{
-		Format: attemptFormat, Version: attemptVersion, Espalier: version, Date: date, Key: key, Started: started.UTC(),
+		Format: attemptFormat, Version: attemptVersion, Espalier: version, Date: date, Started: started.UTC(),
 		Mode: config.ModeTrain, Outcome: Running, Missing: []string{}, Checks: []gate.Check{}, url: objectstore.Join(destination, historyFolder, name),
 	}
 }

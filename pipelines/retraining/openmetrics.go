@@ -59,7 +59,7 @@ const promotionWithin = 10 * time.Second
 // Tell writes the figures of an attempt without a document, because it begins, its settings are wrong, or
 // another attempt is active. url is the file of --open_metrics; optional.
 func Tell(ctx context.Context, url, destination, outcome string, started time.Time) error {
-	a := newAttempt(destination, "", "", "", started)
+	a := newAttempt(destination, "", "", started)
 	a.Outcome = outcome
 	a.Seconds = time.Since(started).Seconds()
 	return a.tell(ctx, source.Process.Store, url, destination)

@@ -108,7 +108,7 @@ func (w *work) run(ctx context.Context) (*Attempt, bool, error) {
 	}
 	started := time.Now()
 	date := w.day.Format(time.DateOnly)
-	w.attempt = newAttempt(w.config.Destination, runfolder.Version(), date, "", started)
+	w.attempt = newAttempt(w.config.Destination, runfolder.Version(), date, started)
 	if w.before != nil {
 		w.attempt.Before = w.before.Run
 	}

@@ -60,7 +60,7 @@ func use(ctx context.Context, s *objectstore.Store, c *config.Use, reporter engi
 	if c.Hold == config.HoldNone {
 		next.Held = ""
 	}
-	a := newAttempt(c.Destination, runfolder.Version(), dayOf(history, run, started), "", started)
+	a := newAttempt(c.Destination, runfolder.Version(), dayOf(history, run, started), started)
 	a.Mode = config.ModeUse
 	a.Run = run
 	a.Reason = next.Reason
