@@ -446,6 +446,20 @@ func scoreFaults(t *testing.T, encoded []byte) map[string]buildFault {
 			},
 			[]string{"the tree Against", "format"},
 		},
+		"bins of another training": {
+			func(s beam.Scope) error {
+				return panicOf(func() {
+					x := tree.SchemaColumn{Name: "x", Role: "feature", Physical: "DOUBLE", Feature: &dataset.Feature{
+						Name: "x", Kind: dataset.Numeric, Type: dataset.Number, Cuts: []float64{1},
+					}}
+					earlier := &tree.Schema{Label: tree.Label{Column: "class", Classes: []string{"a", "b"}}, Columns: []tree.SchemaColumn{x}}
+					transforms.Train(s, oneVisit(s), visitConfig(), transforms.Reports{
+						Against: encoded, Schema: earlier.Encode(), Codes: map[string][]int64{"x": {1, 2}},
+					})
+				})
+			},
+			[]string{`Codes has 2 codes of "x", and Schema has 3`},
+		},
 		"no model":   {scoring(transforms.Model{}, oneVisit), []string{"JSON", "URL"}},
 		"two models": {scoring(transforms.Model{JSON: encoded, URL: "x"}, oneVisit), []string{"JSON", "URL"}},
 		"no tree": {
