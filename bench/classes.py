@@ -3,11 +3,12 @@
 
     bench/classes.py FOLDER [--sets NAME,..] [--splits 3] [--espalier BINARY] [-- FLAGS OF ESPALIER]
 
-FOLDER has a file NAME.csv for each data set, whose label is the column class in any case or else the last column;
-sets of OpenML are such files. The rivals are the trees of scikit-learn's CART along its cost-complexity path, chosen on
-validation rows, and the CART of YDF, which prunes by them. For each rival, frontier.json answers with its tree of the
-highest accuracy (the least log loss) that asks no more tests than the rival's tree. Figures are figures of test rows,
-less the figures of the rival. Classes of fewer than 15 rows are left out.
+FOLDER has a file NAME.csv for each data set, whose label is the column class in any case or else the last
+column; sets of OpenML are such files. The rivals are the trees of scikit-learn's CART along its cost-
+complexity path, chosen on validation rows, and the CART of YDF, which prunes by them. For each rival,
+frontier.json answers with its tree of the highest accuracy (the least log loss) that asks no more tests than
+the rival's tree; each test is paid. Figures are figures of test rows, less the figures of the rival. Classes
+of fewer than 15 rows are left out.
 """
 
 import argparse, glob, os, sys, tempfile
@@ -92,7 +93,7 @@ def frontier(espalier, df, parts, flags):
         sets.write(df, *parts, work)
         espalier.run(
             'train', '--input', work + '/a.parquet', '--label', 'class', '--split', 'part_', '--output', work + '/run',
-            '--certificate', 'none', '--report', 'none', '--progress', 'none', *flags,
+            '--certificate', 'none', '--report', 'none', '--progress', 'none', '--repeat_cost', 'full', *flags,
         )  # fmt: skip
         return load(work, 'run', 'frontier.json')['points']
 

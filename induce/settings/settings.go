@@ -225,9 +225,15 @@ func (s *Choice) furtherLimits() []furtherLimits {
 // sets of the paper it costs no AUC on test rows on average.
 const defaultTolerance = 0.001
 
-// leafRows is how many training rows a leaf has at least, on average, in a tree that pruning may choose. Where repeated
-// tests are free, leaves cost nothing, and trees of one or two rows a leaf would fill the list.
-const leafRows = 10
+// leafRows returns how many training rows a leaf has at least, on average, in a tree that pruning may choose. Where
+// repeated tests are free, leaves cost nothing, and trees of one or two rows a leaf would fill the list. Where each test is paid,
+// leaves have their price, and many classes may need small ones.
+func (s *Settings) leafRows() int64 {
+	if s.FreeRepeats {
+		return 10
+	}
+	return 0
+}
 
 // defaultConfidence is the confidence of intervals.
 const defaultConfidence = 0.95
@@ -308,7 +314,7 @@ func (s *Settings) Selection() selection.Settings {
 				Rule: s.Select.Settled(s.ErrorCosts != nil), Tolerance: s.tolerance(),
 				Limits: s.limits(),
 			},
-			Demand: s.demand(), Merit: s.Merit, Currencies: s.Prune, Alpha: s.Alpha, LeafRows: leafRows, Step: s.FrontierStep,
+			Demand: s.demand(), Merit: s.Merit, Currencies: s.Prune, Alpha: s.Alpha, LeafRows: s.leafRows(), Step: s.FrontierStep,
 		},
 		Folds: s.Folds, Seed: s.Seed, Certificate: s.Certificate, LeafModel: s.LeafModel,
 		Teacher:     selection.Teacher{Kind: s.Teacher, Weight: s.TeacherWeight, MadeUp: s.MadeUpRows},

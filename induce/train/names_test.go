@@ -69,7 +69,7 @@ func TestNames(t *testing.T) {
 	for split, shares := range map[string]dataset.Shares{"folds": {80, 0, 20}, "validation": {60, 20, 20}, "all rows": {100, 0, 0}} {
 		s := settings.Default()
 		s.Label, s.Certificate, s.Split = "class", false, shares
-		s.MinRows = 50 // tests of smaller nodes often have equal scores, so that names decide
+		s.MinRows = 80 // tests of smaller nodes often have equal scores, so that names decide
 		want := ""
 		for _, n := range []names{
 			{"xyz", "pqrstu", "abc"},
