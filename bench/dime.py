@@ -205,9 +205,15 @@ def main():
     ap.add_argument('folder', nargs='?', default=datasets.folder)
     ap.add_argument('--limits', type=lambda s: [int(k) for k in s.split(',')], default=[1, 2, 3, 4, 6, 8])
     options = ap.parse_args()
-    manifest, rows = datasets.manifest(options.folder), []
+    if max(options.limits) > bought:
+        ap.error(f'--limits: DIME buys at most {bought} features')
+    manifest = datasets.manifest(options.folder)
+    there = [n for n in manifest if glob.glob(os.path.join(options.folder, n, '*.parquet'))]
+    if unknown := set(options.sets) - set(there):
+        ap.error(f'--sets {",".join(sorted(unknown))}: not in {options.folder}')
+    rows = []
     with Espalier(options.espalier, options.preset) as espalier:
-        for name, seed in itertools.product(options.sets or manifest, range(1, options.splits + 1)):
+        for name, seed in itertools.product(options.sets or there, range(1, options.splits + 1)):
             files = sorted(glob.glob(os.path.join(options.folder, name, '*.parquet')))
             data = types.SimpleNamespace(name=name, categorical=manifest[name]['categorical'], files=files)
             split = rivals.Split(data, seed)

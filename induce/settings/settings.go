@@ -226,8 +226,8 @@ func (s *Choice) furtherLimits() []furtherLimits {
 const defaultTolerance = 0.001
 
 // leafRows returns how many training rows a leaf has at least, on average, in a tree that pruning may choose. Where
-// repeated tests are free, leaves cost nothing, and trees of one or two rows a leaf would fill the list. Where each test is paid,
-// leaves have their price, and many classes may need small ones.
+// repeated tests are free, leaves cost nothing, and trees of one or two rows a leaf would fill the list. Where each test
+// is paid, leaves have their price, and many classes may need small ones.
 func (s *Settings) leafRows() int64 {
 	if s.FreeRepeats {
 		return 10

@@ -141,6 +141,7 @@ func hostile() []struct{ name, from, to, want string } {
 		{"another version", `"version": 1`, `"version": 5`, "version 1 to 4"},
 		{"bytes after the tree", "\n}\n", "\n}\n{}", "not a tree.json"},
 		{"no classes", `"classes": ["n", "p"]`, `"classes": []`, "class"},
+		{"another smoothing", `"leaf_estimate": "`, `"smoothing_by": "rows", "leaf_estimate": "`, "algorithm.smoothing_by"},
 		{"class twice", `"classes": ["n", "p"]`, `"classes": ["n", "n"]`, "twice"},
 		{"no version", `  "version": 1,`, ``, "version"},
 		{"nodes twice", "\n}\n", ",\n\"nodes\": []}\n", "twice"},

@@ -43,9 +43,10 @@ const byClasses = "classes"
 // Smoothing is how strongly estimates are smoothed.
 type Smoothing struct {
 	Rows float64 // weight of the parent's estimate, in rows
-	// ByClasses is whether a node has half of Rows for each class that has weight in it, instead of Rows: the more classes
-	// occur there, the more likely is another one among new rows (Witten and Bell 1991). A node of few rows of a single class
-	// so keeps its class, where Rows that suit the nodes of many classes would give it the class of the parent.
+	// ByClasses is whether a node has half of Rows for each class that occurs in it, instead of Rows: the more classes occur
+	// there, the more likely is another one among new rows (Witten and Bell 1991). A node of few rows of a single class so
+	// keeps its class, where Rows that suit the nodes of many classes would give it the class of the parent. A class of
+	// less than half a row does not count: a teacher, or labels that are probabilities, give all classes some weight.
 	ByClasses bool
 }
 
@@ -54,16 +55,16 @@ func (a *Algorithm) smoothing() Smoothing {
 	return Smoothing{Rows: cmp.Or(a.Smoothing, UsualSmoothing), ByClasses: a.SmoothingBy == byClasses}
 }
 
-// of returns the weight of the parent's estimate in a node with these weights by class, in rows.
-func (s Smoothing) of(weights []int64) float64 {
+// of returns the weight of the parent's estimate in a node, in rows, given the node's weights by class and the weight of a row.
+func (s Smoothing) of(weights []int64, row float64) float64 {
 	if !s.ByClasses {
 		return s.Rows
 	}
 	classes := 0
 	for _, w := range weights {
-		classes += count(w > 0)
+		classes += count(float64(2*w) >= row)
 	}
-	return float64(s.Rows*float64(classes)) / 2
+	return s.Rows * float64(max(1, classes)) / 2
 }
 
 // Estimate sets the class and the probabilities of every node from its class weights and the priors
@@ -130,7 +131,7 @@ func (t *Tree) estimateFreely(e Estimate, scale float64) []int64 {
 		if below[i] && n.Rows > 0 {
 			row = float64(weight[i]) / float64(n.Rows)
 		}
-		blend(n.Probabilities, weight[i], prior, float64(t.Algorithm.smoothing().of(weights)*row))
+		blend(n.Probabilities, weight[i], prior, float64(t.Algorithm.smoothing().of(weights, row)*row))
 	}
 	return weight
 }

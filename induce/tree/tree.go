@@ -79,8 +79,8 @@ type Algorithm struct {
 	LeafEstimate Estimate `json:"leaf_estimate"`
 	// Smoothing is the weight of the parent's estimate in a smoothed estimate, in rows; absent: 10.
 	Smoothing float64 `json:"smoothing,omitempty" jsonschema:"exclusiveMinimum=0"`
-	// SmoothingBy is what the weight of the parent's estimate depends on. classes: it is half of Smoothing for each class
-	// that has weight in the node; absent: it is the same in all nodes.
+	// SmoothingBy is what the weight of the parent's estimate depends on. classes: it is half of smoothing (of 10 if that
+	// is absent) for each class with the weight of half a row or more in the node; absent: it is the same in all nodes.
 	SmoothingBy string `json:"smoothing_by,omitempty" jsonschema:"enum=classes"`
 	Prune       string `json:"prune"`
 	// Alpha is the strength of the pruning: risk (bits or Gini index) per leaf, or per unit of expected or greatest

@@ -108,8 +108,20 @@ func TestEstimateSets(t *testing.T) {
 }
 
 // TestSmoothByClasses: the weight of the parent's estimate is 10 rows where two classes have weight, 5 for one and 15 for
-// three. smallTree with rows of a third class in nodes 2 and 4, by hand; the root has 12, 8 and 4 rows.
+// three. smallTree with rows of a third class in nodes 2 and 4, by hand; the root has 12, 8 and 4 rows. With 100 units a row, a
+// teacher gives 30 units of a row of the first class to each of the others in node 1: not enough to count.
 func TestSmoothByClasses(t *testing.T) {
+	taught := smallTree()
+	taught.Algorithm.LeafEstimate = tree.Smoothed
+	taught.Training.SetScale(100)
+	taught.Label.Classes = []string{"n", "p", "q"}
+	for i, raw := range [][]int64{{1200, 800, 400}, {740, 30, 30}, {460, 770, 370}, {0, 200, 0}, {460, 570, 370}} {
+		taught.Nodes[i].RawClassWeights = raw
+	}
+	taught.Smooth(tree.Smoothing{Rows: 10, ByClasses: true})
+	if got, want := taught.Nodes[1].Probabilities[0], (740+500*.5)/1300; math.Abs(got-want) > 1e-15 {
+		t.Errorf("taught: %v, want %v", got, want)
+	}
 	tr := smallTree()
 	tr.Algorithm.LeafEstimate = tree.Smoothed
 	tr.Label.Classes = []string{"n", "p", "q"}

@@ -15,7 +15,10 @@ func smoothings(classes int) []tree.Smoothing {
 		return []tree.Smoothing{{Rows: 3}, {Rows: 30}, {Rows: 100}}
 	}
 	return []tree.Smoothing{
-		{Rows: tree.UsualSmoothing, ByClasses: true}, {Rows: 3, ByClasses: true}, {Rows: 30, ByClasses: true}, {Rows: 100, ByClasses: true},
+		{Rows: tree.UsualSmoothing, ByClasses: true},
+		{Rows: 3, ByClasses: true},
+		{Rows: 30, ByClasses: true},
+		{Rows: 100, ByClasses: true},
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 // TestSmooth: the pruning that has the least log loss with the usual strength, on the validation rows and the
 // folds together, has the least log loss of all strengths with the chosen one, except for a tenth of a percent
-// in favour of the usual strength. Strengths of more than two classes depend on the classes in a node. All trees, including the trees of the folds, then have the probabilities of
+// in favour of the usual strength. With more than two classes, strengths depend on the classes in a node. All trees, including the trees of the folds, then have the probabilities of
 // this strength, and say so.
 func TestSmooth(t *testing.T) {
 	for seed := range uint64(12) {
