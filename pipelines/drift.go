@@ -34,7 +34,7 @@ func Drift(ctx context.Context, c config.Drift, reporter engine.Reporter) (r *ru
 		if err != nil {
 			return err
 		}
-		there, err := ReadDistribution(ctx, s.Files.Store, "--model", run)
+		there, err := ReadDistribution(ctx, s.Files.Store, "--model", trainAgain, run)
 		if err != nil {
 			return err
 		}
@@ -48,17 +48,20 @@ func Drift(ctx context.Context, c config.Drift, reporter engine.Reporter) (r *ru
 	return r, err
 }
 
+// trainAgain is what a person may do where a run has no distribution.json.
+const trainAgain = ": train again"
+
 // ReadDistribution reads the documents of a run from which drift is measured, and checks that they fit together. The setting
-// that names the run is for errors.
-func ReadDistribution(ctx context.Context, s *objectstore.Store, flag, run string) (*runfolder.Run, error) {
+// that names the run is for errors, and so is the advice for a run without distribution.json.
+func ReadDistribution(ctx context.Context, s *objectstore.Store, flag, advice, run string) (*runfolder.Run, error) {
 	there, err := runfolder.Read(ctx, s, run, runfolder.Training, runfolder.TreeName, runfolder.SchemaName,
 		runfolder.DistributionName, runfolder.ManifestName)
 	if err != nil {
 		return nil, usage.Errorf("%s %s", flag, err)
 	}
 	if there.Distribution == nil {
-		return nil, usage.Errorf("%s %s has no %s, as an earlier version has trained it: train again", flag, run,
-			runfolder.DistributionName)
+		return nil, usage.Errorf("%s %s has no %s, as an earlier version has trained it%s", flag, run,
+			runfolder.DistributionName, advice)
 	}
 	features := there.Schema.Features()
 	for i := range features {
@@ -78,7 +81,7 @@ func driftBetween(
 	if err != nil {
 		return nil, err
 	}
-	other, err := ReadDistribution(ctx, s, "--against", against)
+	other, err := ReadDistribution(ctx, s, "--against", trainAgain, against)
 	if err != nil {
 		return nil, err
 	}

@@ -65,9 +65,10 @@ type Report struct {
 	// Own are the training rows by the bins of this training, and the validation and test rows by the nodes of its tree.
 	Own Counted
 	// Earlier are all rows by the bins of the training of the earlier tree, and by the nodes of that tree; nil if it has
-	// none, or cannot be compared. Uncounted is why they cannot be counted; empty: they can.
+	// none, or cannot be compared. Uncounted lists the features of that training that the rows do not have, each with the
+	// reason, as in: the column "ward", which is not a feature of this training.
 	Earlier   *Counted
-	Uncounted string
+	Uncounted []string
 }
 
 // Counted has rows by the bins of a training and by the nodes of its tree.
@@ -147,10 +148,7 @@ func (s *trainSpec) newDraft(p *tallies.Plan, g *tallies.Grown, notes []string, 
 	if err != nil {
 		return nil, err
 	}
-	if err := m.MeasureBins(g.Codes, bins); err != nil {
-		d.Report.Uncounted = err.Error()
-		d.Earlier.Schema = nil
-	}
+	d.Report.Uncounted = m.MeasureBins(g.Codes, bins)
 	return d, nil
 }
 
@@ -207,7 +205,8 @@ func (d *draft) open(encodedSpec []byte) (*tallies.Measured, error) {
 	for _, f := range p.Features() {
 		rows = append(rows, d.Report.Own.Codes[f.Name])
 	}
-	return m, m.MeasureBins(rows, bins)
+	m.MeasureBins(rows, bins)
+	return m, nil
 }
 
 // schemaFile returns the schema.json of a training on rows of Go types.

@@ -39,24 +39,28 @@ func (s *Spec) newBinCounts(b *Bins, columns []int, t *tree.Tree) *BinCounts {
 }
 
 // MeasureBins lets m also count rows: the training rows, if they have keys, by the bins of the grown tree, whose rows by
-// feature and code are given, and by its nodes the validation and test rows, see Own; and, unless earlier is nil, all rows by the bins of the earlier training and the nodes of its
-// tree, see Earlier. The error says why the rows have no such bins.
-func (m *Measured) MeasureBins(rows [][]int64, earlier *Bins) error {
+// feature and code are given, and by its nodes the validation and test rows, see Own; and, unless earlier is nil, all
+// rows by the bins of the earlier training and the nodes of its tree, see Earlier. Earlier lacks the features whose bins
+// the rows do not have: uncounted says why. Each text completes a sentence that begins with the earlier training and has.
+func (m *Measured) MeasureBins(rows [][]int64, earlier *Bins) (uncounted []string) {
 	m.Own = m.spec.newBinCounts(&Bins{m.plan.features, rows}, m.plan.Columns, m.trees[0])
 	if earlier == nil || len(m.trees) < 2 {
 		return nil
 	}
 	var columns []int
+	var counted Bins
 	for i := range earlier.Features {
 		f := &earlier.Features[i]
 		at, err := m.spec.columnOf(m.plan, f.Name, f.Kind, f.Unit)
 		if err != nil {
-			return fmt.Errorf("it has %w", err)
+			uncounted = append(uncounted, err.Error())
+			continue
 		}
 		columns = append(columns, at)
+		counted.Features, counted.Rows = append(counted.Features, *f), append(counted.Rows, earlier.Rows[i])
 	}
-	m.Earlier = m.spec.newBinCounts(earlier, columns, m.trees[1])
-	return nil
+	m.Earlier = m.spec.newBinCounts(&counted, columns, m.trees[1])
+	return uncounted
 }
 
 // columnOf returns the position of a feature of another training in Columns. The error completes a sentence that begins
@@ -68,6 +72,8 @@ func (s *Spec) columnOf(p *Plan, name string, kind dataset.Kind, unit dataset.Un
 		return 0, fmt.Errorf("the column %q, which is not a feature of this training", name)
 	case s.Columns[i].Type == dataset.Number && kind == dataset.Numeric && s.Columns[i].Unit != unit:
 		return 0, fmt.Errorf("the column %q as values of unit %v, and the rows have unit %v", name, unit, s.Columns[i].Unit)
+	case s.Columns[i].Type == dataset.Text && kind == dataset.Numeric:
+		return 0, fmt.Errorf("the column %q as %s values, and the rows have texts", name, kind)
 	}
 	if s.Columns[i].Type != 0 {
 		return i, nil

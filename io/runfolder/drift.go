@@ -29,7 +29,7 @@ type Drift struct {
 	// unknown, or two runs were compared.
 	Leaves *DriftedBins `json:"leaves" jsonschema:"nullable"`
 
-	Omitted []string `json:"omitted,omitempty"` // columns for which two runs have no bin in common
+	Omitted []string `json:"omitted,omitempty"` // columns for which two runs have no bin in common, or that were not counted
 }
 
 // DriftedBins holds the rows by bin of a column, or by leaf.
@@ -140,7 +140,7 @@ func (d *Drift) All() []*DriftedBins {
 
 // Compared holds the rows that are compared with training rows.
 type Compared struct {
-	Codes [][]int64 // rows by feature and code
+	Codes [][]int64 // rows by feature and code; nil for a feature that was not counted
 	// Effects has, by feature, the design effect of the rows' key; nil without a key.
 	Effects []float64
 	Key     string
@@ -160,10 +160,14 @@ const (
 func NewDrift(model string, features []dataset.Feature, before *Distribution, key string, now *Compared) *Drift {
 	d := &Drift{
 		Format: driftFormat, Version: 1, Model: model, Key: now.Key, Before: before.Rows,
-		Columns: make([]DriftedBins, len(features)),
+		Columns: make([]DriftedBins, 0, len(features)),
 	}
 	for i := range features {
 		f := &features[i]
+		if now.Codes[i] == nil {
+			d.Omitted = append(d.Omitted, f.Name)
+			continue
+		}
 		d.Now = drift.Rows(now.Codes[i])
 		was := before.Of(f.Name)
 		come := drift.Sample{Rows: now.Codes[i]}
@@ -174,12 +178,13 @@ func NewDrift(model string, features []dataset.Feature, before *Distribution, ke
 		if key == "" && now.Effects != nil {
 			sample.Effect = slices.Max(now.Effects)
 		}
-		d.Columns[i] = newDriftedBins(drift.ColumnOf(f), sample, come, key != "" && was.DesignEffect == 0,
+		bins := newDriftedBins(drift.ColumnOf(f), sample, come, key != "" && was.DesignEffect == 0,
 			func(code int) string { return spellBin(f, code) })
-		d.Columns[i].Column, d.Columns[i].Kind = f.Name, f.Kind.String()
+		bins.Column, bins.Kind = f.Name, f.Kind.String()
 		if f.Kind == dataset.Numeric && len(f.Cuts) > 0 {
-			d.Columns[i].addOrder(f)
+			bins.addOrder(f)
 		}
+		d.Columns = append(d.Columns, bins)
 	}
 	return d
 }

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -97,25 +98,22 @@ func Open(ctx context.Context, c Config) (*Night, error) {
 		return n, err
 	}
 	n.fn.Before = before
-	url := objectstore.Join(c.Destination, latest.Name)
-	encoded, _, err := latest.Tree(ctx, store(), url)
-	if err == nil {
-		_, err = tree.Decode(encoded)
-	}
-	if err != nil && c.Replace {
-		n.fn.Lost = err.Error()
-		return n, nil
-	}
-	if err != nil {
-		return nil, usage.Errorf("publish: the tree in use cannot be read: %v; Replace lets the new tree take its place", err)
-	}
-	n.reports.Against = encoded
-	trained, err := pipelines.ReadDistribution(ctx, store(), "publish: the run in use,", objectstore.Join(c.Destination, before.Run))
+	inUse := n.fn.inUse()
+	t, _, lost, err := inUse.Tree(ctx, func(text string) { log.Warn(ctx, "publish: "+text) })
 	switch {
-	case err != nil && usage.NatureOf(err) == usage.TryAgain:
+	case err != nil:
 		return nil, err
-	case err != nil: // the check of the drift has it
-		return n, nil //nolint:nilerr // likewise
+	case lost != nil && !c.Replace:
+		return nil, usage.Errorf("publish: the tree in use is lost: %v; put the run before it in use (espalier retrain use %s previous), "+
+			"or let the new tree take its place by Replace: then no gate compares the two trees", lost, c.Destination)
+	case lost != nil:
+		n.fn.Lost = lost.Error()
+		return n, nil //nolint:nilerr // Lost has it
+	}
+	n.reports.Against = t.Encode()
+	trained, why, err := inUse.Distribution(ctx)
+	if err != nil || why != "" { // the check of the drift has the reason
+		return n, err
 	}
 	n.reports.Schema = trained.Schema.Encode()
 	n.reports.Codes = make(map[string][]int64)
@@ -339,21 +337,7 @@ func (f *publishFn) judge(ctx context.Context, r *transforms.Report, t *tree.Tre
 	case r.Compared == nil && o.AUC != nil:
 		return nil, usage.Errorf("publish: Train has compared no tree: give it the option Reports of this Night")
 	}
-	before, err := runfolder.Read(ctx, store(), objectstore.Join(f.Config.Destination, f.Before.Run), runfolder.Training,
-		runfolder.MetricsName)
-	switch {
-	case err != nil && usage.NatureOf(err) == usage.TryAgain:
-		return nil, err
-	case err != nil && j.Apart == "":
-		apart("its metrics cannot be read: " + err.Error())
-		j.Lost = true
-	}
-	j.Before = func() (*metric.Estimate, error) {
-		if err != nil {
-			return nil, err
-		}
-		return before.Metrics.Test.Area(), nil
-	}
+	j.Before = func() (*metric.Estimate, string, error) { return f.inUse().Area(ctx) }
 	j.Compare = func() ([]gate.Check, error) { return j.Compared(r.Compared, r.Flips), nil }
 	j.Drift = func() (*runfolder.Drift, string, error) { return f.drift(ctx, r) }
 	return j.Judge()
@@ -361,15 +345,10 @@ func (f *publishFn) judge(ctx context.Context, r *transforms.Report, t *tree.Tre
 
 // drift measures how far the rows have moved from the training rows of the run in use. why says why it cannot.
 func (f *publishFn) drift(ctx context.Context, r *transforms.Report) (found *runfolder.Drift, why string, err error) {
-	run := objectstore.Join(f.Config.Destination, f.Before.Run)
-	there, err := pipelines.ReadDistribution(ctx, store(), "publish: the run in use,", run)
+	there, why, err := f.inUse().Distribution(ctx)
 	switch {
-	case err != nil && usage.NatureOf(err) == usage.TryAgain:
-		return nil, "", err
-	case err != nil:
-		return nil, err.Error(), nil //nolint:nilerr // the check has it
-	case r.Uncounted != "":
-		return nil, "the run in use has " + r.Uncounted, nil
+	case err != nil || why != "":
+		return nil, why, err
 	case r.Earlier == nil:
 		return nil, "the run in use had no rows by bin when the pipeline was built", nil
 	}
@@ -380,8 +359,16 @@ func (f *publishFn) drift(ctx context.Context, r *transforms.Report) (found *run
 			rows.Effects = append(rows.Effects, r.Earlier.Effects[feature.Name])
 		}
 	}
-	found, err = pipelines.DriftOfCounts(run, there, rows, r.Earlier.Nodes, f.Config.Drift.Limits())
-	return found, "", err
+	if len(r.Uncounted) > 0 {
+		why = "the run in use has " + strings.Join(r.Uncounted, "; ")
+	}
+	found, err = pipelines.DriftOfCounts(f.inUse().URL(), there, rows, r.Earlier.Nodes, f.Config.Drift.Limits())
+	return found, why, err
+}
+
+// inUse returns the run that was in use when the pipeline was built.
+func (f *publishFn) inUse() *retraining.InUse {
+	return &retraining.InUse{Store: store(), Destination: f.Config.Destination, Run: f.Before.Run, Replace: f.Config.Replace}
 }
 
 // promote moves LATEST.json to a run that has passed its checks, and sets the outcome.

@@ -3,6 +3,7 @@ package publish
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -82,14 +83,34 @@ func (*sinkReportFn) ProcessElement(r transforms.Report) {
 	sunk.reports = append(sunk.reports, r)
 }
 
+// numbered and texted are rows with a ward, which has no part in the class.
+type (
+	numbered struct {
+		ID    int64   `json:"id"`
+		Age   float64 `json:"age"`
+		Scan  float64 `json:"scan"`
+		Class string  `json:"class"`
+		Ward  float64 `json:"ward"`
+	}
+	texted struct {
+		ID    int64   `json:"id"`
+		Age   float64 `json:"age"`
+		Scan  float64 `json:"scan"`
+		Class string  `json:"class"`
+		Ward  string  `json:"ward"`
+	}
+)
+
 func init() {
 	beam.RegisterType(reflect.TypeFor[Visit]())
+	beam.RegisterType(reflect.TypeFor[numbered]())
+	beam.RegisterType(reflect.TypeFor[texted]())
 	beam.RegisterDoFn(reflect.TypeFor[sinkFn]())
 	beam.RegisterDoFn(reflect.TypeFor[sinkReportFn]())
 }
 
-// job is the nightly job of a day.
-func job(ctx context.Context, runner string, c Config, rows []Visit) (Outcome, error) {
+// job is the nightly job of a day. rows is a slice.
+func job(ctx context.Context, runner string, c Config, rows any) (Outcome, error) {
 	night, err := Open(ctx, c)
 	if err != nil {
 		return Outcome{}, err
@@ -382,6 +403,85 @@ func TestDrift(t *testing.T) {
 	}
 }
 
+// copied returns a copy of a destination.
+func copied(t *testing.T, destination string) string {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(destination)); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// nights runs the job of day 11 with any PSI allowed, with a limit, and with a limit and Replace: the drift that cannot be
+// measured refuses a tree only for a limit, without Replace. It returns the reason for which the tree is refused.
+func nights(t *testing.T, destination string, rows any) (reason string) {
+	t.Helper()
+	for _, night := range []struct {
+		psi     float64
+		replace bool
+	}{{0, false}, {10, true}, {10, false}} {
+		c := configOf(copied(t, destination), 11)
+		c.Gate.MaxPSI, c.Replace = night.psi, night.replace
+		o, err := job(t.Context(), "direct", c, rows)
+		if err != nil {
+			t.Fatalf("%+v: %v", night, err)
+		}
+		if len(o.Checks) < 5 {
+			t.Errorf("%+v: the trees are not compared: %+v", night, o.Checks)
+		}
+		limited := night.psi > 0 && !night.replace
+		if want := map[bool]string{false: gate.Promoted, true: gate.Refused}[limited]; o.Outcome != want {
+			t.Fatalf("%+v: %s, want %s; checks %+v", night, o.Outcome, want, o.Checks)
+		}
+		reason = strings.Join(gate.Refusals(o.Checks), "; ")
+	}
+	return reason
+}
+
+// TestUnmeasuredDrift: a feature that no test of the tree in use has leaves the rows, or becomes a text. The drift of the
+// other columns is measured. A run without distribution.json has no drift.
+func TestUnmeasuredDrift(t *testing.T) {
+	destination := t.TempDir()
+	var before []numbered
+	for i, v := range visits(10, false) {
+		before = append(before, numbered{v.ID, v.Age, v.Scan, v.Class, float64(i % 250 / 249)}) // 6 rows: too few for a leaf
+	}
+	first, err := job(t.Context(), "direct", configOf(destination, 10), before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []texted
+	for i, v := range visits(11, false) {
+		texts = append(texts, texted{v.ID, v.Age, v.Scan, v.Class, string(rune('a' + i%250/249))})
+	}
+	for _, c := range []struct {
+		rows any
+		want string
+	}{
+		{visits(11, false), `drift of some columns cannot be measured: the run in use has the column "ward", which is not a feature`},
+		{texts, `drift of some columns cannot be measured: the run in use has the column "ward" as numeric values, and the rows have texts`},
+	} {
+		if got := nights(t, destination, c.rows); !strings.HasPrefix(got, c.want) {
+			t.Errorf("refused because %q, want %q", got, c.want)
+		}
+		night, err := Open(t.Context(), configOf(destination, 11))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, _, err := night.fn.drift(t.Context(), &sunk.reports[0])
+		if err != nil || len(found.Columns) != 2 || !slices.Equal(found.Omitted, []string{"ward"}) || found.Leaves == nil {
+			t.Errorf("%+v, error %v", found, err)
+		}
+	}
+	if err := os.Remove(filepath.Join(destination, first.Run, runfolder.DistributionName)); err != nil {
+		t.Fatal(err)
+	}
+	if got := nights(t, destination, before); !strings.Contains(got, "has no distribution.json") || strings.Contains(got, "train again") {
+		t.Errorf("refused because %q", got)
+	}
+}
+
 // TestReplaceLost: a tree in use that cannot be read keeps its place unless Replace is set. Its AUC on record is a check.
 func TestReplaceLost(t *testing.T) {
 	destination := t.TempDir()
@@ -403,6 +503,54 @@ func TestReplaceLost(t *testing.T) {
 	}
 	if second.Outcome != gate.Promoted || !slices.ContainsFunc(second.Checks, func(c gate.Check) bool { return c.Check == "max_auc_fall" }) {
 		t.Errorf("%+v", second)
+	}
+}
+
+// TestLostMetrics: where the metrics on record are gone, Replace skips the fall of the AUC alone, and the trees are compared.
+func TestLostMetrics(t *testing.T) {
+	destination := t.TempDir()
+	first, err := job(t.Context(), "direct", configOf(destination, 10), visits(10, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(destination, first.Run, runfolder.MetricsName)); err != nil {
+		t.Fatal(err)
+	}
+	for _, replace := range []bool{false, true} {
+		c := configOf(copied(t, destination), 11)
+		c.Replace = replace
+		o, err := job(t.Context(), "direct", c, visits(11, false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fell := slices.ContainsFunc(o.Checks, func(c gate.Check) bool { return c.Check == "max_auc_fall" && !c.Passed })
+		compared := slices.ContainsFunc(o.Checks, func(c gate.Check) bool { return c.Check == "max_flips" })
+		if want := map[bool]string{false: gate.Refused, true: gate.Promoted}[replace]; o.Outcome != want || fell == replace || !compared {
+			t.Errorf("replace %v: %s, want %s; %+v", replace, o.Outcome, want, o.Checks)
+		}
+	}
+}
+
+// TestUnreadable: documents of the run in use that cannot be read, but may come back, are errors also with Replace.
+func TestUnreadable(t *testing.T) {
+	destination := t.TempDir()
+	first, err := job(t.Context(), "direct", configOf(destination, 10), visits(10, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{runfolder.TreeName, runfolder.DistributionName, runfolder.MetricsName} {
+		c := configOf(copied(t, destination), 11)
+		c.Replace = true
+		file := filepath.Join(c.Destination, first.Run, name)
+		if err := errors.Join(os.Remove(file), os.Symlink(name, file)); err != nil { // root cannot read it either
+			t.Fatal(err)
+		}
+		if o, err := job(t.Context(), "direct", c, visits(11, false)); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %+v, error %v", name, o, err)
+		}
+		if p, err := latest.Read(t.Context(), objectstore.New(), c.Destination); err != nil || p.Run != first.Run {
+			t.Errorf("%s: %+v is in use, error %v", name, p, err)
+		}
 	}
 }
 

@@ -47,9 +47,11 @@ type Judged struct {
 	Apart string // why the two trees cannot be compared on the same rows; empty: they can
 	Lost  bool   // whether this is because the tree in use cannot be read
 
-	Before  func() (*metric.Estimate, error) // returns the AUC of the tree in use on its own test rows
-	Compare func() ([]gate.Check, error)     // compares both trees on the test rows
-	// Drift measures the drift from the training rows of the tree in use. why says why it cannot be measured.
+	// Before returns the AUC of the tree in use on its own test rows. why says why it is unknown.
+	Before  func() (area *metric.Estimate, why string, err error)
+	Compare func() ([]gate.Check, error) // compares both trees on the test rows
+	// Drift measures the drift from the training rows of the tree in use. why says why it cannot be measured; with d, for
+	// which columns.
 	Drift func() (d *runfolder.Drift, why string, err error)
 }
 
@@ -66,11 +68,19 @@ func (j *Judged) Judge() ([]gate.Check, error) {
 		replaced, err := j.replaces()
 		return append(checks, replaced...), err
 	}
-	before, err := j.Before()
-	if err != nil {
+	before, why, err := j.Before()
+	switch {
+	case err != nil:
 		return checks, err
+	case why != "" && !j.Replace:
+		checks = append(checks, gate.Check{
+			Check: "max_auc_fall", Text: "the fall of the AUC cannot be checked: " + why + "; --replace lets the new tree take its place",
+		})
+	case why != "":
+		j.Warn("--replace: the fall of the AUC is not checked: " + why)
+	default:
+		checks = append(checks, j.Gate.CheckFall(j.Area, before)...)
 	}
-	checks = append(checks, j.Gate.CheckFall(j.Area, before)...)
 	compared, err := j.Compare()
 	checks = append(checks, compared...)
 	if err != nil {
@@ -90,15 +100,15 @@ func (j *Judged) replaces() (checks []gate.Check, err error) {
 	}
 	record := "they have other labels or classes"
 	if j.Lost {
-		before, err := j.Before()
+		before, why, err := j.Before()
 		switch {
-		case err == nil:
-			checks = append(checks, j.Gate.CheckFall(j.Area, before)...)
-			record = "only the AUC on record of the tree in use was"
-		case usage.NatureOf(err) != usage.TryAgain:
+		case err != nil:
+			return checks, err
+		case why != "":
 			record = "the tree in use and its metrics cannot be read"
 		default:
-			return checks, err
+			checks = append(checks, j.Gate.CheckFall(j.Area, before)...)
+			record = "only the AUC on record of the tree in use was"
 		}
 	}
 	j.Warn("--replace: the trees are not compared on the same rows: " + record)
@@ -111,13 +121,24 @@ func (j *Judged) drifted() (checks []gate.Check, err error) {
 	if err != nil {
 		return nil, err
 	}
+	limit := j.Gate.MaxPSI
 	if why != "" {
-		return []gate.Check{{Check: maxPSI, Text: "drift cannot be measured: " + why}}, nil
+		text := "drift cannot be measured: " + why
+		if found != nil {
+			text = "drift of some columns cannot be measured: " + why
+		}
+		if limit == 0 || j.Replace {
+			j.Warn(text)
+		} else {
+			checks = append(checks, gate.Check{Check: maxPSI, Text: text + "; --replace lets the new tree take its place"})
+		}
+	}
+	if found == nil {
+		return checks, nil
 	}
 	if left := found.LeftOut(); found.Tested() == 0 && len(left) > 0 {
 		j.Warn("drift from the run in use is unknown, as all columns are left out: " + strings.Join(left, "; "))
 	}
-	limit := j.Gate.MaxPSI
 	for _, column := range found.All() {
 		if column.Alarm {
 			checks = append(checks, gate.NewCheck(maxPSI, column.PSI, limit, limit == 0 || column.PSI <= limit,
@@ -147,13 +168,7 @@ func (w *work) judge(ctx context.Context, r *train.Result) error {
 		Gate: &w.config.Gate, Replace: w.config.Replace, Warn: w.reporter.Warn, Leaf: len(t.Nodes) == 1, AUC: w.attempt.AUC,
 		Area: r.Metrics.Test.Area(), InUse: w.attempt.Before != "", Lost: w.inUse == nil,
 	}
-	j.Before = func() (*metric.Estimate, error) {
-		before, err := w.read(ctx, w.attempt.Before)
-		if err != nil {
-			return nil, err
-		}
-		return before.Metrics.Test.Area(), nil
-	}
+	j.Before = func() (*metric.Estimate, string, error) { return w.replaced().Area(ctx) }
 	j.Compare = func() ([]gate.Check, error) { return w.compare(ctx, r, j) }
 	j.Drift = func() (*runfolder.Drift, string, error) { return w.drift(ctx) }
 	if w.apart || w.inUse != nil && (w.inUse.Label.Column != t.Label.Column || !comparison.SameClasses(w.inUse, t)) {
@@ -205,6 +220,9 @@ func (w *work) compare(ctx context.Context, r *train.Result, j *Judged) ([]gate.
 
 // drift measures how far the input has moved from the training rows of the run in use. why says why it cannot.
 func (w *work) drift(ctx context.Context) (found *runfolder.Drift, why string, err error) {
+	if _, why, err := w.replaced().Distribution(ctx); why != "" || err != nil {
+		return nil, why, err
+	}
 	c := config.DefaultDrift()
 	c.Model = w.url(w.attempt.Before)
 	c.Input = w.window.Patterns
@@ -219,8 +237,7 @@ func (w *work) drift(ctx context.Context) (found *runfolder.Drift, why string, e
 	return found, "", err
 }
 
-// read reads the metrics and the manifest of a run.
-func (w *work) read(ctx context.Context, run string) (*runfolder.Run, error) {
-	return runfolder.Read(ctx, w.files.Store, w.url(run), runfolder.Training, runfolder.MetricsName,
-		runfolder.ManifestName)
+// replaced returns the run whose place the new run may take.
+func (w *work) replaced() *InUse {
+	return &InUse{Store: w.files.Store, Destination: w.config.Destination, Run: w.attempt.Before, Replace: w.config.Replace}
 }

@@ -179,6 +179,16 @@ func Begin(history []*Attempt, destination, date string, started time.Time) *Att
 	return a
 }
 
+// Continue sets Before of an attempt to the run that was in use before an earlier attempt at the same work, which was
+// killed after it was promoted.
+func (a *Attempt) Continue(history []*Attempt) {
+	for _, earlier := range history {
+		if earlier.Date == a.Date && earlier.Key == a.Key && earlier.Run == a.Before {
+			a.Before = earlier.Before
+		}
+	}
+}
+
 // Judged reports whether the attempt has come to an end at which its run was judged.
 func (a *Attempt) Judged() bool { return slices.Contains(append(judged(), Overtaken), a.Outcome) }
 

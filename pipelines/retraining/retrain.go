@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -140,41 +139,24 @@ func (w *work) readInUse(ctx context.Context, history []*Attempt) error {
 		return nil
 	}
 	w.later = DateOf(history, w.before.Run).After(w.day)
-	var err error
-	w.inUse, err = runfolder.ReadTree(ctx, w.files.Store, objectstore.Join(w.config.Destination, latest.Name))
-	if err != nil && usage.NatureOf(err) != usage.TryAgain {
-		w.broken = true
-		w.reporter.Warn(fmt.Sprintf("the tree in use cannot be used: %v", err))
-		w.inUse, err = runfolder.ReadTree(ctx, w.files.Store, w.url(w.before.Run))
+	var lost, err error
+	if w.inUse, w.broken, lost, err = w.replaced().Tree(ctx, w.reporter.Warn); err != nil {
+		return err
 	}
 	label := w.config.Train.Label
-	w.apart = err != nil || label != "" && label != w.inUse.Label.Column
+	w.apart = lost != nil || label != "" && label != w.inUse.Label.Column
 	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil && usage.NatureOf(err) == usage.TryAgain:
-		return usage.Errorf("--destination %s: the tree in use cannot be read now: %v", w.config.Destination, err)
-	case err != nil && !w.lost(ctx):
-		return usage.Errorf("--destination %s: the tree in use cannot be read: %v; make it readable, or put the run before it in use: "+
-			"espalier retrain use %s previous", w.config.Destination, err, w.config.Destination)
 	case w.config.Replace:
 		return nil
-	case err != nil:
+	case lost != nil:
 		return usage.Errorf("--destination %s: the tree in use is lost: %v; put the run before it in use (espalier retrain use %s "+
 			"previous), or let the new tree take its place by --replace: then no gate compares the two trees",
-			w.config.Destination, err, w.config.Destination)
+			w.config.Destination, lost, w.config.Destination)
 	case w.apart:
 		return usage.Errorf("--destination %s: the tree in use, of %s, predicts %q, and --label is %s: choose another destination; "+
 			"--replace lets the new tree take its place", w.config.Destination, w.before.Run, w.inUse.Label.Column, label)
 	}
 	return nil
-}
-
-// lost reports whether the tree in use is gone, or is readable and no tree.
-func (w *work) lost(ctx context.Context) bool {
-	url := latest.TreeURL(w.url(w.before.Run))
-	_, err := w.files.Store.ReadAll(ctx, url, 0)
-	return err == nil || errors.Is(err, fs.ErrNotExist)
 }
 
 // repeats returns the newest attempt of the day that the gate has judged on the same input and
@@ -263,11 +245,7 @@ func (w *work) find(ctx context.Context, history []*Attempt) error {
 	if w.attempt.Key, err = w.key(ctx); err != nil {
 		return err
 	}
-	for _, a := range history {
-		if a.Date == w.attempt.Date && a.Key == w.attempt.Key && a.Run == w.attempt.Before { // killed after it was promoted
-			w.attempt.Before = a.Before
-		}
-	}
+	w.attempt.Continue(history)
 	a := w.attempt
 	name := a.Key
 	if w.config.Mode == config.ModeRefit && a.Before != "" && !w.apart {

@@ -365,6 +365,39 @@ func TestUnreadableAtGate(t *testing.T) {
 	}
 }
 
+// TestWithoutDistribution: the drift from a run without distribution.json is unknown, which refuses a run only for a limit,
+// without --replace.
+func TestWithoutDistribution(t *testing.T) {
+	c, list := newConfig(t), new(warned)
+	c.Gate.Tolerance = 1
+	_, first, err := retrainedOn(t, c, "2026-11-01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(c.Destination, first, runfolder.DistributionName)); err != nil {
+		t.Fatal(err)
+	}
+	limited := c
+	limited.Gate.MaxPSI, limited.Date = 1, "2026-11-02"
+	var refused *retraining.RefusedError
+	if _, _, err := retraining.Retrain(t.Context(), limited, list); !errors.As(err, &refused) || len(list.texts) > 0 ||
+		!strings.HasPrefix(refused.Reasons[0], "drift cannot be measured") || strings.Contains(err.Error(), "train again") {
+		t.Errorf("a limit: %v, warnings %q", err, list.texts)
+	}
+	replacing := limited
+	replacing.Replace, replacing.Destination = true, filepath.Join(t.TempDir(), "models")
+	if err := os.CopyFS(replacing.Destination, os.DirFS(c.Destination)); err != nil {
+		t.Fatal(err)
+	}
+	for _, passing := range []config.Retrain{replacing, c} {
+		passing.Date, list.texts = "2026-11-03", nil
+		a, _, err := retraining.Retrain(t.Context(), passing, list)
+		if err != nil || a.Outcome != retraining.Promoted || len(list.texts) != 1 || !strings.HasPrefix(list.texts[0], "drift cannot be measured") {
+			t.Errorf("replace %v: %+v, error %v, warnings %q", passing.Replace, a, err, list.texts)
+		}
+	}
+}
+
 // TestDamagedHistory: documents that cannot be used stop neither retrain nor the way back, and stay.
 func TestDamagedHistory(t *testing.T) {
 	c := newConfig(t)
