@@ -129,14 +129,23 @@ func (g *Gate) Settings() []setting.Setting {
 }
 
 // Validate returns all faults at once, each with the name of its flag.
-func (c *Retrain) Validate() error {
-	faults := append(setting.Faults(c.Settings()), c.faults()...)
-	for _, name := range c.Gate.Metrics {
+func (c *Published) Validate() error {
+	return usage.All(append(setting.Faults(c.Settings()), c.Gate.faults()...))
+}
+
+func (g *Gate) faults() (faults []error) {
+	for _, name := range g.Metrics {
 		if !slices.Contains(gate.Metrics(), name) {
 			faults = append(faults, fmt.Errorf("--gate_metrics %s: want %s", setting.Word(name),
 				setting.Alternatives(gate.Metrics())))
 		}
 	}
+	return faults
+}
+
+// Validate returns all faults at once, each with the name of its flag.
+func (c *Retrain) Validate() error {
+	faults := slices.Concat(setting.Faults(c.Settings()), c.faults(), c.Gate.faults())
 	if c.Train.Rejects != "" {
 		faults = append(faults, errors.New("--rejects: a retraining lists them in the folder rejects of --destination: "+
 			"leave it out"))

@@ -25,7 +25,7 @@ func Settle(ctx context.Context, c *Config, runner string, input *[]string, othe
 	for _, url := range others {
 		urls = append(urls, *url)
 	}
-	if urls, err = absolute(urls...); err != nil {
+	if urls, err = Absolute(urls...); err != nil {
 		return nil, err
 	}
 	n := len(*input)
@@ -46,8 +46,8 @@ func check(ctx context.Context, c *Config, e Engine, urls []string) error {
 	return e.Check(ctx, urls)
 }
 
-// absolute replaces relative paths by absolute ones, and leaves URLs as they are.
-func absolute(urls ...string) ([]string, error) {
+// Absolute replaces relative paths by absolute ones, and leaves URLs as they are.
+func Absolute(urls ...string) ([]string, error) {
 	list := make([]string, len(urls))
 	for i, url := range urls {
 		list[i] = url

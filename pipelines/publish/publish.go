@@ -35,6 +35,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/pages"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -85,13 +86,22 @@ type Night struct {
 	reports transforms.Reports
 }
 
-// Open reads the LATEST.json of the destination and the tree in use. Errors are usage errors.
+// Open reads the LATEST.json of the destination and the tree in use. A destination that is a path may be relative. Errors
+// are usage errors.
 func Open(ctx context.Context, c Config) (*Night, error) {
 	c.Date = cmp.Or(c.Date, time.Now().UTC().Format(time.DateOnly))
 	if _, err := time.Parse(time.DateOnly, c.Date); err != nil || c.Destination == "" {
 		return nil, usage.Errorf("publish: the Date is %q and the Destination %q: want a day such as 2026-11-29, and a folder", c.Date,
 			c.Destination)
 	}
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	folder, err := engine.Absolute(c.Destination) // workers may have another working directory
+	if err != nil {
+		return nil, err
+	}
+	c.Destination = folder[0]
 	n := &Night{fn: publishFn{Config: c, Started: time.Now()}}
 	before, err := latest.Read(ctx, store(), c.Destination)
 	if err != nil || before == nil {

@@ -28,6 +28,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
@@ -479,6 +480,26 @@ func TestUnmeasuredDrift(t *testing.T) {
 	}
 	if got := nights(t, destination, before); !strings.Contains(got, "has no distribution.json") || strings.Contains(got, "train again") {
 		t.Errorf("refused because %q", got)
+	}
+}
+
+// TestOpen: Open refuses conditions that no worker could check, and workers find a destination below the working directory
+// of the program.
+func TestOpen(t *testing.T) {
+	t.Chdir(t.TempDir())
+	c := configOf("trees", 10)
+	night, err := Open(t.Context(), c)
+	if err != nil || !filepath.IsAbs(night.fn.Config.Destination) || filepath.Base(night.fn.Config.Destination) != "trees" {
+		t.Errorf("%+v, error %v", night, err)
+	}
+	c.Gate.Metrics = []string{"auc"}
+	if _, err := Open(t.Context(), c); usage.NatureOf(err) != usage.Usage || !strings.Contains(err.Error(), "gate_metrics auc: want auc_ovr_macro") {
+		t.Errorf("error %v", err)
+	}
+	c = configOf("trees", 10)
+	c.Gate.MinAUC = 2
+	if _, err := Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "min_auc 2: want a share") {
+		t.Errorf("error %v", err)
 	}
 }
 
