@@ -72,7 +72,7 @@ type Outcome struct {
 	Outcome string // gate.Promoted, Backfilled, Held, Refused or Overtaken
 	Date    string
 	Run     string       // folder of the run, below the destination
-	Before  string       // run in use when the pipeline was built; empty if there was none
+	Before  string       // run in use before this run, when the pipeline was built; empty if there was none
 	Digest  string       // digest of the run's tree.json, in hex
 	Checks  []gate.Check // conditions, with their values
 	AUC     *float64     // on the test rows; nil if unknown
@@ -211,6 +211,10 @@ func (f *publishFn) publish(ctx context.Context, r *transforms.Report, t *tree.T
 		return nil
 	}
 	a.Outcome, a.Run, a.Before, a.Digest, a.Rows = retraining.Running, o.Run, o.Before, o.Digest, o.Rows
+	if a.Before == a.Run { // a job that was killed after it had promoted the run, or a repeated one
+		a.Continue(history)
+		o.Before = a.Before
+	}
 	a.AUC, a.Cost, a.Error, a.Seconds = o.AUC, o.Cost, "", time.Since(f.Started).Seconds()
 	if err := a.Record(locked, store(), f.Config.Destination); err != nil {
 		return err

@@ -584,6 +584,37 @@ func read(t *testing.T, file string) string {
 	return string(b)
 }
 
+// TestKilledAfterPromotion: the job of a day that was killed after LATEST.json had moved, before the history had its outcome,
+// runs again as a new program. A person can go back to the run before.
+func TestKilledAfterPromotion(t *testing.T) {
+	destination := t.TempDir()
+	var runs []string
+	for day := 10; day <= 11; day++ {
+		o, err := job(t.Context(), "direct", configOf(destination, day), visits(day, false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, o.Run)
+	}
+	documents, err := filepath.Glob(filepath.Join(destination, "history", "*-2026-11-11.json"))
+	if err != nil || len(documents) != 1 {
+		t.Fatal(documents, err)
+	}
+	running := strings.Replace(read(t, documents[0]), `"outcome": "promoted"`, `"outcome": "running"`, 1)
+	if err := os.WriteFile(documents[0], []byte(running), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again, err := job(t.Context(), "direct", configOf(destination, 11), visits(11, false))
+	if err != nil || again.Outcome != gate.Promoted || again.Run != runs[1] || again.Before != runs[0] {
+		t.Errorf("%+v, error %v, want %s before", again, err, runs[0])
+	}
+	use := config.DefaultUse()
+	use.Destination, use.Run = destination, config.Previous
+	if _, err := retraining.Use(t.Context(), use, engine.Silent{}); err != nil || check(t, destination) != runs[0] {
+		t.Errorf("%s is in use, want %s: %v", check(t, destination), runs[0], err)
+	}
+}
+
 // jobOfDay is the environment variable of a test that is a nightly job: the destination and the day.
 const jobOfDay = "ESPALIER_JOB_OF_DAY"
 
