@@ -89,7 +89,7 @@ func (c *Published) Settings() []setting.Setting {
 		{
 			Name: "replace", Value: setting.Switch(&c.Replace),
 			Help: "let the run take the place of a tree in use that predicts another label or other classes, is of a later day, " +
-				"or cannot be read",
+				"or cannot be read; also where the drift or the fall of the AUC cannot be measured",
 		},
 	})
 	return slices.Concat(run, c.Gate.Settings(), c.Drift.Settings())

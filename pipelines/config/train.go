@@ -455,7 +455,8 @@ func (c *Train) resourceSettings() []setting.Setting {
 		},
 		{
 			Name: "levels_per_job", Value: setting.Whole(&c.LevelsPerJob, setting.Between(0, 64)), Changeable: true,
-			Help: "levels grown by one job; more than 1 suits engines with slow starts of jobs; 0: " + engine.DefaultLevels(),
+			Help: "levels grown by one job; more than 1 suits engines with slow starts of jobs; 0: " + engine.DefaultLevels() +
+				", and 1 with a deadline",
 		},
 	})
 }

@@ -83,19 +83,22 @@ func trained(t *testing.T, rows int, theta float64) (*run, *grown) {
 	return r, g
 }
 
-// TestLevelsPerJob: a job grows the levels that the setting asks for, by default as many as suit the engine.
+// TestLevelsPerJob: a job grows the levels that the setting asks for, by default as many as suit the engine, and one with a
+// deadline.
 func TestLevelsPerJob(t *testing.T) {
 	for _, c := range []struct {
 		runner    string
+		deadline  float64
 		set, want int
-	}{{"dataflow", 0, 16}, {"dataflow", 3, 3}, {"direct", 0, 1}, {"flink", 0, 1}} {
+	}{{"dataflow", 0, 0, 16}, {"dataflow", 0, 3, 3}, {"direct", 0, 0, 1}, {"flink", 0, 0, 1}, {"dataflow", 60, 0, 1}, {"dataflow", 60, 3, 3}} {
 		e, err := engine.Named(c.runner)
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := &grower{stage: stage{plan: &plan{config: &config.Train{Resources: config.Resources{LevelsPerJob: c.set}}}, driver: &engine.Driver{Engine: e}}}
+		resources := config.Resources{LevelsPerJob: c.set, Deadline: c.deadline}
+		g := &grower{stage: stage{plan: &plan{config: &config.Train{Resources: resources}}, driver: &engine.Driver{Engine: e}}}
 		if got := g.levelsPerJob(); got != c.want {
-			t.Errorf("%s, --levels_per_job %d: %d levels, want %d", c.runner, c.set, got, c.want)
+			t.Errorf("%+v: %d levels", c, got)
 		}
 	}
 }

@@ -97,8 +97,12 @@ func (g *grower) unroll(ctx context.Context, p *bylevel.Pass, level *bylevel.Gro
 	return nil
 }
 
-// levelsPerJob returns the number of levels that a job grows.
+// levelsPerJob returns the number of levels that a job grows. The deadline is checked between jobs only, so that by default
+// it makes each level a job.
 func (g *grower) levelsPerJob() int {
+	if g.config.LevelsPerJob == 0 && g.config.Deadline > 0 {
+		return 1
+	}
 	return cmp.Or(g.config.LevelsPerJob, g.driver.Engine.Traits().Levels)
 }
 
