@@ -52,10 +52,11 @@ func (v *whole[T]) faults() []error {
 
 // String spells all digits.
 func (v *whole[T]) String() string {
-	if *v.to < 0 {
-		return strconv.FormatInt(int64(*v.to), 10)
+	n := valueOf(v.to)
+	if n < 0 {
+		return strconv.FormatInt(int64(n), 10)
 	}
-	return strconv.FormatUint(uint64(*v.to), 10)
+	return strconv.FormatUint(uint64(n), 10)
 }
 
 // Set reads digits, or a number such as 1e8 whose digits all count.
@@ -104,7 +105,7 @@ type number struct {
 	within Range
 }
 
-func (v *number) String() string { return strconv.FormatFloat(*v.to, 'g', -1, 64) }
+func (v *number) String() string { return strconv.FormatFloat(valueOf(v.to), 'g', -1, 64) }
 func (v *number) Type() string   { return "number" }
 func (v *number) Wants() string  { return "a number " + v.within.String() }
 func (v *number) empty() bool    { return false }
@@ -168,7 +169,7 @@ func (v *size) String() string {
 		{humanize.KiByte, "KiB"},
 		{humanize.KByte, "kB"},
 	} {
-		if n := *v.to; n > 0 && n%unit.bytes == 0 {
+		if n := valueOf(v.to); n > 0 && n%unit.bytes == 0 {
 			return strconv.FormatInt(n/unit.bytes, 10) + unit.name
 		}
 	}
@@ -206,7 +207,7 @@ func (v *duration) faults() []error {
 
 // String spells the duration with units, or in seconds where units would lose a digit.
 func (v *duration) String() string {
-	seconds := *v.to
+	seconds := valueOf(v.to)
 	plain := v.number.String()
 	if seconds == 0 || math.Abs(seconds) > math.MaxInt64/1e9 {
 		return plain

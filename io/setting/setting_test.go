@@ -3,6 +3,7 @@ package setting_test
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"math"
 	"slices"
@@ -189,6 +190,41 @@ func TestLists(t *testing.T) {
 	if err := errors.Join(s.Replace([]string{"x"}), s.Append("y,z")); err != nil || !slices.Equal(s.GetSlice(),
 		[]string{"x", "y,z"}) {
 		t.Errorf("%q, %v", s.GetSlice(), err)
+	}
+}
+
+// TestFlags: package flag lists settings of all kinds with their defaults, for which it spells values without a field. The
+// default is left out where it is the zero value, as for other flags.
+func TestFlags(t *testing.T) {
+	c := defaults()
+	var repeated []string
+	var list []int
+	parse, spell := setting.EachBy("none", parseMethod), setting.SpellEach("none", func(int) string { return "c45" })
+	all := append(c.settings(),
+		setting.Setting{Name: "repeated", Value: setting.Repeated(&repeated)},
+		setting.Setting{Name: "list_of", Value: setting.ListOf(&list, parse, spell)},
+		setting.Setting{Name: "choices", Value: setting.Choices(&list, parse, spell)},
+		setting.Setting{Name: "table", Value: setting.Table(setting.Text(&c.Name), nil)},
+		setting.Setting{Name: "unchecked", Value: setting.Unchecked(setting.Text(&c.Name))},
+	)
+	var help strings.Builder
+	flags := flag.NewFlagSet("", flag.ContinueOnError)
+	flags.SetOutput(&help)
+	for _, s := range all {
+		flags.Var(s.Value, s.Name, s.Help)
+	}
+	flags.PrintDefaults()
+	got := help.String()
+	for name, want := range map[string]string{
+		"resume": "go on\n", "max_depth": "tests (default 3)\n", "noise": "share\n", "read_ahead": "bytes (default 64MiB)\n",
+		"timeout": "time (default 30s)\n", "list_of": "(default none)\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: want %q in\n%s", name, want, got)
+		}
+	}
+	if strings.Contains(got, "panic") {
+		t.Error(got)
 	}
 }
 

@@ -106,12 +106,18 @@ type typed[T any] struct {
 	checks []Check
 }
 
-func (v *typed[T]) String() string { return v.spell(*v.to) }
-func (v *typed[T]) Type() string   { return "string" }
-func (v *typed[T]) Wants() string  { return v.wants }
-func (v *typed[T]) empty() bool    { return v.String() == "" }
-func (v *typed[T]) target() any    { return v.to }
-func (v *typed[T]) encode() any    { return v.String() }
+func (v *typed[T]) Type() string  { return "string" }
+func (v *typed[T]) Wants() string { return v.wants }
+func (v *typed[T]) empty() bool   { return v.String() == "" }
+func (v *typed[T]) target() any   { return v.to }
+func (v *typed[T]) encode() any   { return v.String() }
+
+func (v *typed[T]) String() string {
+	if v.to == nil {
+		return ""
+	}
+	return v.spell(*v.to)
+}
 
 func (v *typed[T]) faults() []error {
 	return append(v.fault.faults(), checked(v.String(), v.checks)...)
@@ -153,6 +159,12 @@ func Unchecked(v Value) Value { return unchecked{v} }
 type unchecked struct{ Value }
 
 func (unchecked) faults() []error { return nil }
+func (v unchecked) String() string {
+	if v.Value == nil {
+		return ""
+	}
+	return v.Value.String()
+}
 
 // Choices is a setting of several values, such as ListOf. In JSON a single value may be given
 // without a list, and numbers are numbers.
@@ -261,7 +273,12 @@ func (v *listOf[T]) faults() []error {
 }
 
 // String joins the texts by commas. A text with a comma is in double quotes.
-func (v *listOf[T]) String() string { return Join(v.GetSlice()) }
+func (v *listOf[T]) String() string {
+	if v == nil || v.to == nil {
+		return ""
+	}
+	return Join(v.GetSlice())
+}
 
 // Set replaces the default by the texts in a line of CSV. Setting the value again adds to them.
 func (v *listOf[T]) Set(text string) error {
@@ -363,6 +380,13 @@ type table struct {
 
 	values map[string]any
 	others []any
+}
+
+func (v *table) String() string {
+	if v.Value == nil {
+		return ""
+	}
+	return v.Value.String()
 }
 
 func (v *table) targets() []any {

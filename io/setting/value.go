@@ -12,7 +12,7 @@ import (
 // Value is a field of a configuration as text: it reads the value from text, spells it and checks
 // it. It has the methods of a flag.
 type Value interface {
-	// String spells the value so that Set reads it back.
+	// String spells the value so that Set reads it back. Package flag also calls it of a Value without a field.
 	String() string
 	// Set reads a text. The error describes the valid values, and the value stays unchanged.
 	Set(text string) error
@@ -24,6 +24,14 @@ type Value interface {
 	empty() bool
 	faults() []error // each begins with the wrong value
 	target() any     // pointer to the field
+}
+
+// valueOf returns the value of a field; zero if there is none.
+func valueOf[T any](to *T) (value T) {
+	if to != nil {
+		value = *to
+	}
+	return value
 }
 
 // Check checks a text. The error describes the valid texts.
@@ -103,7 +111,7 @@ func Switch(to *bool) Value { return &onOff{to} }
 
 type onOff struct{ to *bool }
 
-func (v *onOff) String() string  { return strconv.FormatBool(*v.to) }
+func (v *onOff) String() string  { return strconv.FormatBool(valueOf(v.to)) }
 func (v *onOff) Type() string    { return "bool" }
 func (v *onOff) Wants() string   { return "true or false" }
 func (v *onOff) empty() bool     { return false }
