@@ -224,8 +224,10 @@ func (f *windowTreeFn) ProcessElement(
 	case !ok && (err != nil || g == nil):
 		return err
 	case !ok:
-		t.Rows = g.Rows[dataset.Train]
 		fault = f.tooFew(g)
+	}
+	if g != nil {
+		t.Rows = g.Rows[dataset.Train]
 	}
 	if fault != nil {
 		treesRefused.Inc(ctx, 1)
@@ -335,8 +337,12 @@ func timing(p typex.PaneInfo) string {
 // can be trained on.
 func (s *trainSpec) growTally(ctx context.Context, tally []byte) (p *tallies.Plan, g *tallies.Grown, notes []string, err error) {
 	p, sums, err := s.FitTally(tally)
+	if err != nil && sums != nil { // the rows were read, and make no tree
+		g = new(tallies.Grown)
+		g.Rows[dataset.Train] = sums.TrainRows
+	}
 	if err != nil || p == nil {
-		return nil, nil, nil, err
+		return nil, g, nil, err
 	}
 	s.warn(ctx, windowedStep, sums)
 	if len(p.LeftOut) > 0 {

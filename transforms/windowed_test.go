@@ -186,7 +186,7 @@ func TestBadWindows(t *testing.T) {
 	}
 	slices.Sort(sunk.rows)
 	want := []string{
-		"2 0: class: the label has more than 1000 classes; raise MaxClasses, or name a column of classes as the Label",
+		"2 1500: class: the label has more than 1000 classes; raise MaxClasses, or name a column of classes as the Label",
 		"3 200: : the training rows have 1 classes: MinClasses wants 2; ",
 	}
 	if !slices.Equal(sunk.rows, want) {

@@ -26,7 +26,7 @@ type Value interface {
 	target() any     // pointer to the field
 }
 
-// valueOf returns the value of a field; zero if there is none.
+// valueOf returns the value of a field, and zero for a nil pointer.
 func valueOf[T any](to *T) (value T) {
 	if to != nil {
 		value = *to

@@ -192,10 +192,12 @@ func (a *Attempt) Continue(history []*Attempt) {
 // Judged reports whether the attempt has come to an end at which its run was judged.
 func (a *Attempt) Judged() bool { return slices.Contains(append(judged(), Overtaken), a.Outcome) }
 
-// Record writes the attempt to the history, and the manifest of its run to the register.
+// Record writes the attempt to the history and, before the run is judged, its manifest to the register.
 func (a *Attempt) Record(ctx context.Context, s *objectstore.Store, destination string) error {
-	if err := register(ctx, s, destination, a.Run); err != nil {
-		return err
+	if a.Outcome == Running {
+		if err := register(ctx, s, destination, a.Run); err != nil {
+			return err
+		}
 	}
 	return a.write(ctx, s)
 }
