@@ -108,8 +108,8 @@ func TestEstimateSets(t *testing.T) {
 }
 
 // TestSmoothByClasses: the weight of the parent's estimate is 10 rows where two classes have weight, 5 for one and 15 for
-// three. smallTree with rows of a third class in nodes 2 and 4, by hand; the root has 12, 8 and 4 rows. With 100 units a row, a
-// teacher gives 30 units of a row of the first class to each of the others in node 1: not enough to count.
+// three. smallTree with rows of a third class in nodes 2 and 4, by hand; the root has 12, 8 and 4 rows. With 100 units a
+// row, a teacher moves 30 units of node 1 from the first class to each other class: less than half a row, so they do not count.
 func TestSmoothByClasses(t *testing.T) {
 	taught := smallTree()
 	taught.Algorithm.LeafEstimate = tree.Smoothed

@@ -5,7 +5,7 @@
 //	trained := transforms.Train(s, rows, c, night.Reports())
 //	outcomes := night.Publish(s, trained)
 //
-// The run folders, LATEST.json, the history and the checks are those of `espalier retrain`.
+// `espalier retrain` writes the same run folders, LATEST.json and history, and makes the same checks.
 package publish
 
 import (

@@ -330,8 +330,8 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestDrift: the distribution of a published run has the bytes that `espalier train` writes for the same rows, and the drift
-// is that of `espalier drift`, with leaves, for rows with a key. A gate with a greatest PSI refuses the tree.
+// TestDrift: the distribution of a published run has the bytes that `espalier train` writes for the same rows. `espalier drift`
+// measures the same drift, with leaves, for rows with a key. A gate with a greatest PSI refuses the tree.
 func TestDrift(t *testing.T) {
 	destination := t.TempDir()
 	rows := func(day int, older float64) []Visit {
@@ -503,16 +503,23 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestReplaceLost: a tree in use that cannot be read keeps its place unless Replace is set. Its AUC on record is a check.
-func TestReplaceLost(t *testing.T) {
+// publishedWithout publishes the run of day 10, removes one of its documents, and returns the destination.
+func publishedWithout(t *testing.T, document string) string {
+	t.Helper()
 	destination := t.TempDir()
 	first, err := job(t.Context(), "direct", configOf(destination, 10), visits(10, false))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(destination, first.Run, runfolder.TreeName)); err != nil {
+	if err := os.Remove(filepath.Join(destination, first.Run, document)); err != nil {
 		t.Fatal(err)
 	}
+	return destination
+}
+
+// TestReplaceLost: a tree in use that cannot be read keeps its place unless Replace is set. Its AUC on record is a check.
+func TestReplaceLost(t *testing.T) {
+	destination := publishedWithout(t, runfolder.TreeName)
 	c := configOf(destination, 11)
 	if _, err := Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "Replace") {
 		t.Fatalf("error %v", err)
@@ -529,14 +536,7 @@ func TestReplaceLost(t *testing.T) {
 
 // TestLostMetrics: where the metrics on record are gone, Replace skips the fall of the AUC alone, and the trees are compared.
 func TestLostMetrics(t *testing.T) {
-	destination := t.TempDir()
-	first, err := job(t.Context(), "direct", configOf(destination, 10), visits(10, false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(destination, first.Run, runfolder.MetricsName)); err != nil {
-		t.Fatal(err)
-	}
+	destination := publishedWithout(t, runfolder.MetricsName)
 	for _, replace := range []bool{false, true} {
 		c := configOf(copied(t, destination), 11)
 		c.Replace = replace
