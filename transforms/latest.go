@@ -147,11 +147,8 @@ type scoreFoundFn struct {
 
 	Unscored bool // whether packs without a tree are emitted as they are
 
-	scorers map[treeID]*scorer
+	scorers recentTrees[*scorer]
 }
-
-// mostScorers is the number of trees from which a worker decodes trees again.
-const mostScorers = 100
 
 // scorer returns the scorer of an identified tree; nil if it is empty.
 func (f *scoreFoundFn) scorer(encoded []byte) (*scorer, error) {
@@ -162,14 +159,13 @@ func (f *scoreFoundFn) scorer(encoded []byte) (*scorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s, ok := f.scorers[id]; ok {
+	if s, ok := f.scorers.get(id); ok {
 		return s, nil
 	}
-	if f.scorers == nil || len(f.scorers) >= mostScorers {
-		f.scorers = make(map[treeID]*scorer)
-	}
 	s, err := newScorer(encoded, f.schema)
-	f.scorers[id] = s
+	if err == nil {
+		f.scorers.put(id, s, len(encoded))
+	}
 	return s, err
 }
 

@@ -166,3 +166,25 @@ func TestPacksOfAnotherType(t *testing.T) {
 		}
 	}
 }
+
+// TestRecentTrees: trees in use stay, however many have come and gone, and those that are not used are forgotten.
+func TestRecentTrees(t *testing.T) {
+	var r recentTrees[int]
+	const size = recentBytes / 4
+	for i := range 100 {
+		if got, found := r.get(treeID{}); i > 0 && (!found || got != 7) {
+			t.Fatalf("the tree in use is %d, %t after %d others", got, found, i)
+		}
+		r.put(treeID{}, 7, size)
+		r.put(treeID{1, byte(i)}, i, size)
+	}
+	kept := 0
+	for i := range 100 {
+		if _, found := r.get(treeID{1, byte(i)}); found {
+			kept++
+		}
+	}
+	if _, found := r.get(treeID{1, 99}); !found || kept > 2*recentBytes/size || len(r.recent)+len(r.before) > 2*recentBytes/size {
+		t.Errorf("%d of 100 trees are kept, of them the last one: %t", kept, found)
+	}
+}

@@ -249,7 +249,7 @@ type findTreesStreamFn struct {
 	Waiting state.Bag[[]byte]   // packs, as shardPacksFn encodes them
 	Due     timers.EventTime
 
-	seen map[treeID][]byte // identified trees of all keys
+	seen recentTrees[[]byte] // identified trees of all keys
 }
 
 var (
@@ -292,7 +292,7 @@ func (f *findTreesStreamFn) keep(sp state.Provider, k *keptTrees, numbered []byt
 	if err := f.Trees.Add(sp, stored); err != nil {
 		return t.End, err
 	}
-	f.see(t.ID, stored)
+	f.seen.put(t.ID, stored, len(stored))
 	return t.End, f.prune(sp, k)
 }
 
@@ -372,20 +372,9 @@ func (f *findTreesStreamFn) read(ctx context.Context, sp state.Provider) (*keptT
 	return &keptTrees{Reached: int64(mtime.MinTimestamp), Forgot: true, changed: true}, f.Trees.Clear(sp)
 }
 
-// mostSeen is the number of trees from which a worker reads trees again.
-const mostSeen = 1000
-
-// see keeps a tree in the memory of the worker.
-func (f *findTreesStreamFn) see(id treeID, stored []byte) {
-	if f.seen == nil || len(f.seen) >= mostSeen {
-		f.seen = make(map[treeID][]byte)
-	}
-	f.seen[id] = stored
-}
-
 // stored returns a tree that is kept.
 func (f *findTreesStreamFn) stored(sp state.Provider, id treeID) ([]byte, error) {
-	if stored, ok := f.seen[id]; ok {
+	if stored, ok := f.seen.get(id); ok {
 		return stored, nil
 	}
 	list, _, err := f.Trees.Read(sp)
@@ -398,7 +387,7 @@ func (f *findTreesStreamFn) stored(sp state.Provider, id treeID) ([]byte, error)
 		if err != nil {
 			return nil, err
 		}
-		f.see(other, stored)
+		f.seen.put(other, stored, len(stored))
 		if other == id {
 			found = stored
 		}
@@ -406,7 +395,7 @@ func (f *findTreesStreamFn) stored(sp state.Provider, id treeID) ([]byte, error)
 	if found == nil {
 		return nil, fmt.Errorf("the state lacks the tree %x, which it names: %w", id, elements.ErrValue)
 	}
-	f.see(id, found)
+	f.seen.put(id, found, len(found))
 	return found, nil
 }
 
