@@ -21,8 +21,7 @@ type Retrain struct {
 	Scheduled
 	Published
 
-	Mode     string // ModeTrain or ModeRefit
-	KeepRuns int    // 0: all
+	Mode string // ModeTrain or ModeRefit
 }
 
 // Published says where a tree is put in use, and on which conditions: by a retraining, or by a Beam pipeline.
@@ -31,6 +30,7 @@ type Published struct {
 	Gate        Gate        // conditions of the new tree
 	Drift       DriftLimits // when a column has drifted
 	Replace     bool        // take the place of a tree in use of another label, or of a later day
+	KeepRuns    int         // promoted runs that stay; 0: all
 }
 
 // Gate is the conditions under which a new tree replaces the tree in use.
@@ -68,10 +68,6 @@ func (c *Retrain) Settings() []setting.Setting {
 			Help: "train grows a tree; refit keeps the tests of the tree in use, and gives it new probabilities and " +
 				"models in its leaves",
 		},
-		{
-			Name: "keep_runs", Value: setting.Whole(&c.KeepRuns, setting.Between(0, 1_000_000)),
-			Help: "promoted runs that stay, next to the runs in use now and before, and a refused run; 0: all",
-		},
 	})
 	training := slices.DeleteFunc(c.Train.Settings(), func(s setting.Setting) bool {
 		return slices.Contains([]string{"output", "overwrite", "resume", "dry_run", "refit"}, s.Name)
@@ -90,6 +86,10 @@ func (c *Published) Settings() []setting.Setting {
 			Name: "replace", Value: setting.Switch(&c.Replace),
 			Help: "let the run take the place of a tree in use that predicts another label or other classes, is of a later day, " +
 				"or cannot be read; also where the drift or the fall of the AUC cannot be measured",
+		},
+		{
+			Name: "keep_runs", Value: setting.Whole(&c.KeepRuns, setting.Between(0, 1_000_000)),
+			Help: "promoted runs that stay, next to the runs in use now and before, and a refused run; 0: all",
 		},
 	})
 	return slices.Concat(run, c.Gate.Settings(), c.Drift.Settings())

@@ -226,7 +226,13 @@ func (f *publishFn) publish(ctx context.Context, r *transforms.Report, t *tree.T
 		return err
 	}
 	a.Outcome, a.Checks, a.Seconds = o.Outcome, o.Checks, time.Since(f.Started).Seconds()
-	return a.Record(locked, store(), f.Config.Destination)
+	if err := a.Record(locked, store(), f.Config.Destination); err != nil {
+		return err
+	}
+	if kept := retraining.Retain(locked, store(), f.Config.Destination, f.Config.KeepRuns); kept != nil {
+		warn(fmt.Sprintf("old runs stay: %v", kept))
+	}
+	return nil
 }
 
 // A worker tries for this long to take the lock of the destination, which a retry of the same work or `espalier retrain`

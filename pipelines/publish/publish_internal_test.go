@@ -330,6 +330,33 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// TestRetention: with KeepRuns 1, the run in use and the run before it stay, and so does the newest refused run. The history
+// has all of them.
+func TestRetention(t *testing.T) {
+	destination := t.TempDir()
+	var runs []string
+	for day := 10; day <= 14; day++ {
+		c := configOf(destination, day)
+		c.KeepRuns = 1
+		o, err := job(t.Context(), "direct", c, visits(day, day == 11 || day == 13))
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, o.Run)
+	}
+	for i, stays := range []bool{false, false, true, true, true} {
+		if _, err := os.Stat(filepath.Join(destination, runs[i])); stays != (err == nil) {
+			t.Errorf("run %d: %v; it stays: want %v", i, err, stays)
+		}
+	}
+	c := config.DefaultRetrain()
+	c.Destination = destination
+	history, _, err := retraining.History(t.Context(), c, engine.Silent{})
+	if err != nil || len(history) != len(runs) || check(t, destination) != runs[4] {
+		t.Errorf("%d attempts, %v, and %s in use", len(history), err, check(t, destination))
+	}
+}
+
 // TestDrift: the distribution of a published run has the bytes that `espalier train` writes for the same rows. `espalier drift`
 // measures the same drift, with leaves, for rows with a key. A gate with a greatest PSI refuses the tree.
 func TestDrift(t *testing.T) {

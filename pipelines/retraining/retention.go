@@ -11,40 +11,40 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// retain removes runs beyond --keep_runs, the oldest first. It keeps the runs that staying lists, and
-// folders that the history does not name.
-func (w *work) retain(ctx context.Context) error {
-	if w.config.KeepRuns == 0 {
+// Retain removes runs of a destination, the oldest first. It keeps the runs that staying lists, and folders that the
+// history does not name. keep is the number of promoted runs that stay; 0: all runs do.
+func Retain(ctx context.Context, s *objectstore.Store, destination string, keep int) error {
+	if keep == 0 {
 		return nil
 	}
-	history, _, err := readHistory(ctx, w.files.Store, w.config.Destination)
+	history, _, err := readHistory(ctx, s, destination)
 	if err != nil {
 		return err
 	}
-	now, err := latest.Read(ctx, w.files.Store, w.config.Destination)
+	now, err := latest.Read(ctx, s, destination)
 	if err != nil {
 		return err
 	}
-	there, err := w.runsThere(ctx)
+	there, err := runsThere(ctx, s, destination)
 	if err != nil {
 		return err
 	}
-	stay := w.staying(history, now)
+	stay := staying(history, now, keep)
 	for _, a := range history {
 		if !there[a.Run] || slices.Contains(stay, a.Run) {
 			continue
 		}
 		delete(there, a.Run) // removed once
-		if now, err = latest.Read(ctx, w.files.Store, w.config.Destination); err != nil {
+		if now, err = latest.Read(ctx, s, destination); err != nil {
 			return err
 		}
 		if now != nil && now.Run == a.Run { // a person has put it in use meanwhile
 			continue
 		}
-		if err := w.files.Store.RemoveAll(ctx, w.url(a.Run)); err != nil {
+		if err := s.RemoveAll(ctx, objectstore.Join(destination, a.Run)); err != nil {
 			return err
 		}
-		err := w.files.Store.Remove(ctx, w.rejects(a.Run))
+		err := s.Remove(ctx, rejectsOf(destination, a.Run))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -54,10 +54,10 @@ func (w *work) retain(ctx context.Context) error {
 
 // runsThere returns the runs with files. A run may lack some files if an attempt was killed while it
 // removed the folder.
-func (w *work) runsThere(ctx context.Context) (map[string]bool, error) {
+func runsThere(ctx context.Context, s *objectstore.Store, destination string) (map[string]bool, error) {
 	const depth = 8 // checkpoints have nested folders
-	folder := w.url(runsFolder)
-	files, err := w.files.Store.Below(ctx, folder, depth)
+	folder := objectstore.Join(destination, runsFolder)
+	files, err := s.Below(ctx, folder, depth)
 	if err != nil {
 		return nil, err
 	}
@@ -71,9 +71,9 @@ func (w *work) runsThere(ctx context.Context) (map[string]bool, error) {
 	return there, nil
 }
 
-// staying lists the runs to keep: the run in use, the run before it, the newest promoted runs, and the
-// newest run of each other outcome.
-func (w *work) staying(history []*Attempt, now *latest.Pointer) []string {
+// staying lists the runs to keep: the run in use, the run before it, as many of the newest promoted runs as keep says, and
+// the newest run of each other outcome.
+func staying(history []*Attempt, now *latest.Pointer, keep int) []string {
 	var stay, promoted []string
 	if now != nil {
 		stay = append(stay, now.Run)
@@ -90,7 +90,7 @@ func (w *work) staying(history []*Attempt, now *latest.Pointer) []string {
 		if now != nil && a.Run == now.Run {
 			stay = append(stay, a.Before)
 		}
-		if len(promoted) < w.config.KeepRuns && !slices.Contains(promoted, a.Run) {
+		if len(promoted) < keep && !slices.Contains(promoted, a.Run) {
 			promoted = append(promoted, a.Run)
 		}
 	}

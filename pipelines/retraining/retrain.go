@@ -78,7 +78,7 @@ func (w *work) locked(ctx context.Context) (*Attempt, bool, error) {
 		w.tell(context.WithoutCancel(ctx))
 	}
 	if err == nil || errors.As(err, new(*RefusedError)) {
-		if kept := w.retain(locked); kept != nil {
+		if kept := Retain(locked, store, w.config.Destination, w.config.KeepRuns); kept != nil {
 			w.reporter.Warn(fmt.Sprintf("old runs stay: %v", kept))
 		}
 	}
@@ -91,9 +91,9 @@ func ofDestination(err error) error { return usage.Renamed(err, "output", "desti
 // url returns the URL of a run.
 func (w *work) url(run string) string { return objectstore.Join(w.config.Destination, run) }
 
-// rejects returns the URL of the rows that a run has refused.
-func (w *work) rejects(run string) string {
-	return objectstore.Join(w.config.Destination, "rejects", path.Base(run)+".parquet")
+// rejectsOf returns the URL of the rows that a run has refused.
+func rejectsOf(destination, run string) string {
+	return objectstore.Join(destination, "rejects", path.Base(run)+".parquet")
 }
 
 // run carries out an attempt, and writes its document.
@@ -273,7 +273,7 @@ func (w *work) train(ctx context.Context) error {
 		c.Refit = w.url(w.attempt.Before)
 	}
 	if c.ContractFile != "" { // which says what happens to new columns
-		c.Rejects = w.rejects(w.attempt.Run)
+		c.Rejects = rejectsOf(w.config.Destination, w.attempt.Run)
 	} else if c.NewColumns = newFeatures(&c, w.window.New); len(c.NewColumns) > 0 {
 		w.reporter.Warn(fmt.Sprintf("the columns %q are only in the files of the newest days: they are left out until all files have "+
 			"them; --ignore says so for good", c.NewColumns))
