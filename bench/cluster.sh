@@ -3,21 +3,22 @@
 # separate processes: undisturbed, and with a TaskManager killed in the
 # middle of a level. Both trees have the bytes of the direct runner's, and no
 # process and no file stays behind. The same for the programs of docs/go.md, which are
-# their own workers, and for a stream that is killed and updated (updates.py). Prints the seconds.
+# their own workers, for a stream that is killed and updated (updates.py), and for ten days of the nightly job, whose
+# workers are killed (nights.py). Prints the seconds.
 #
-#	bench/cluster.sh [train] [programs] [updates]
+#	bench/cluster.sh [train] [programs] [updates] [nights]
 #
 # Needs Java 17, 4 GB of memory, and root: the job service listens on all interfaces and
 # runs every program that it receives, so it gets its own namespaces. ESPALIER_FLINK and
 # ESPALIER_FLINK_DIST name folders with Beam's and Flink's jars; without them the script
 # fetches the jars.
 set -euo pipefail
-[ $# -gt 0 ] || set -- train programs updates
+[ $# -gt 0 ] || set -- train programs updates nights
 for name in "$@"; do
 	case $name in
-	train | programs | updates) ;;
+	train | programs | updates | nights) ;;
 	*)
-		echo "$name: want train, programs or updates" >&2
+		echo "$name: want train, programs, updates or nights" >&2
 		exit 2
 		;;
 	esac
@@ -110,7 +111,7 @@ task_manager() {
 left() {
 	for exe in /proc/[0-9]*/exe; do
 		case $(readlink "$exe" 2>/dev/null || true) in
-		*/java* | */espalier* | */pipeline | */programs/*) tr '\0' ' ' <"${exe%/exe}/cmdline" | cut -c1-150 ;;
+		*/java* | */espalier* | */pipeline | */programs/* | */night) tr '\0' ' ' <"${exe%/exe}/cmdline" | cut -c1-150 ;;
 		esac
 	done
 }
@@ -264,6 +265,10 @@ updated() {
 if part updates; then
 	updated
 	updated --structs
+fi
+
+if part nights; then
+	"$bench/nights.py" --espalier "$PWD/espalier" --endpoint 127.0.0.1:8099 || fail "the nightly job"
 fi
 
 kill "$jobserver" "${managers[@]}" "$jobmanager"
