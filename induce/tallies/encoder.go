@@ -2,6 +2,7 @@ package tallies
 
 import (
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/rowtype"
 )
 
@@ -138,6 +139,9 @@ func (s *Spec) buckets() bool { return s.groups() > 0 || s.Measures && s.keyed()
 // foldGroups is groups for rows that are in groups.
 func (s *Spec) foldGroups() int64 {
 	settings := s.Settings.Selection()
+	if split := s.Settings.Split; settings.Folds.Auto && split[dataset.Train] > 0 && split[dataset.Validation] == 0 {
+		settings.Folds = crossvalidate.Setting{Number: crossvalidate.AutoFolds} // as Narrowed does without validation rows
+	}
 	return settings.Groups()
 }
 
