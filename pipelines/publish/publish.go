@@ -142,7 +142,7 @@ var store = sync.OnceValue(func() *objectstore.Store { //nolint:gochecknoglobals
 // the rows by the bins of the run in use.
 func (n *Night) Reports() transforms.Option { return n.reports }
 
-// Publish writes the run folder of the tree, whose Train had the option Reports. If all checks pass, it moves LATEST.json
+// Publish writes the run folder of the tree, whose Train had the option Reports; it panics otherwise. If all checks pass, it moves LATEST.json
 // to the run. It returns a PCollection<Outcome>: a refused tree does not make the pipeline fail.
 //
 // A runner may repeat the work at any point, at several workers at once. They take the lock of the destination, as
@@ -150,8 +150,8 @@ func (n *Night) Reports() transforms.Option { return n.reports }
 // again. LATEST.json is moved by a conditional write, if it is still the one that Open has read: a retry finds that its
 // run is in use, and a pipeline that was built earlier is overtaken.
 func (n *Night) Publish(s beam.Scope, t transforms.Trained) beam.PCollection {
-	if !t.Reports.IsValid() {
-		panic(errors.New("publish.Publish: there are no Reports: give Train the option Reports of the Night"))
+	if !t.Reports.IsValid() || t.Refused.IsValid() { // WindowedTree has refused windows
+		panic(errors.New("publish.Publish: want the output of Train with the option Reports of the Night"))
 	}
 	s = s.Scope("publish.Publish")
 	// The report does not change if the work after it is repeated.
@@ -206,6 +206,7 @@ func (f *publishFn) publish(ctx context.Context, r *transforms.Report, t *tree.T
 		return err
 	}
 	a := retraining.Begin(history, f.Config.Destination, o.Date, f.Started)
+	defer f.retain(locked, warn)
 	if a.Judged() && a.Run == o.Run && a.Digest == o.Digest { // by an earlier try, since when LATEST.json may have moved on
 		o.Outcome, o.Checks = a.Outcome, a.Checks
 		return nil
@@ -226,13 +227,14 @@ func (f *publishFn) publish(ctx context.Context, r *transforms.Report, t *tree.T
 		return err
 	}
 	a.Outcome, a.Checks, a.Seconds = o.Outcome, o.Checks, time.Since(f.Started).Seconds()
-	if err := a.Record(locked, store(), f.Config.Destination); err != nil {
-		return err
+	return a.Record(locked, store(), f.Config.Destination)
+}
+
+// retain removes old runs.
+func (f *publishFn) retain(locked context.Context, warn func(text string)) {
+	if err := retraining.Retain(locked, store(), f.Config.Destination, f.Config.KeepRuns); err != nil {
+		warn(fmt.Sprintf("old runs stay: %v", err))
 	}
-	if kept := retraining.Retain(locked, store(), f.Config.Destination, f.Config.KeepRuns); kept != nil {
-		warn(fmt.Sprintf("old runs stay: %v", kept))
-	}
-	return nil
 }
 
 // A worker tries for this long to take the lock of the destination, which a retry of the same work or `espalier retrain`
@@ -400,10 +402,10 @@ func (f *publishFn) promote(ctx context.Context, history []*retraining.Attempt, 
 	switch {
 	case now != nil && now.Run == o.Run && now.Digest == o.Digest: // by an earlier try
 		o.Outcome = gate.Promoted
+	case !same(now, f.Before): // the checks compare with a run that is not in use any more, and may be gone
+		o.Outcome = gate.Overtaken
 	case len(gate.Refusals(o.Checks)) > 0:
 		o.Outcome = gate.Refused
-	case !same(now, f.Before):
-		o.Outcome = gate.Overtaken
 	case now != nil && !f.Config.Replace && retraining.DateOf(history, now.Run).Format(time.DateOnly) > o.Date:
 		o.Outcome = gate.Backfilled
 	case now.HeldAt(time.Now()):
@@ -419,12 +421,12 @@ func (f *publishFn) promote(ctx context.Context, history []*retraining.Attempt, 
 	return err
 }
 
-// same reports whether two pointers are of the same promotion, held or not.
+// same reports whether two pointers name the same run. A hold that has begun or ended changes only the time.
 func same(a, b *latest.Pointer) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
 	}
-	return a.Run == b.Run && a.Digest == b.Digest && a.Promoted.Equal(b.Promoted)
+	return a.Run == b.Run && a.Digest == b.Digest
 }
 
 func init() {

@@ -213,14 +213,14 @@ func TestDays(t *testing.T) {
 	}
 }
 
-// reportOfDay returns the report of a day, and what publishes it.
+// reportOfDay returns the report of a day, with the comparison with the tree in use, and what publishes it.
 func reportOfDay(t *testing.T, destination string, day int) (*publishFn, transforms.Report) {
 	t.Helper()
 	night, err := Open(t.Context(), configOf(destination, day))
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := configOf(t.TempDir(), day)
+	elsewhere := configOf(copied(t, destination), day)
 	if _, err := job(t.Context(), "direct", elsewhere, visits(day, false)); err != nil {
 		t.Fatal(err)
 	}
@@ -284,8 +284,11 @@ func TestRetries(t *testing.T) {
 	if err != nil || next.Outcome != gate.Promoted {
 		t.Fatal(next, err)
 	}
-	if err := slow.ProcessElement(t.Context(), other, func(o Outcome) { next = o }); err == nil && next.Outcome == gate.Promoted {
-		t.Errorf("a pipeline that was built earlier has promoted its run: %+v", next)
+	if err := os.RemoveAll(folder); err != nil { // of the run that was in use when the pipeline was built, as KeepRuns does
+		t.Fatal(err)
+	}
+	if err := slow.ProcessElement(t.Context(), other, func(o Outcome) { next = o }); err != nil || next.Outcome != gate.Overtaken {
+		t.Errorf("a pipeline that was built earlier has published: %+v, %v", next, err)
 	}
 	if got := publish(); got.Outcome != gate.Promoted || check(t, destination) == o.Run {
 		t.Errorf("a late retry has put its run in use again, or has another outcome than the first try: %+v", got)
@@ -327,6 +330,32 @@ func TestHistory(t *testing.T) {
 	use.Destination, use.Run = destination, config.Previous
 	if _, err := retraining.Use(t.Context(), use, engine.Silent{}); err != nil || check(t, destination) != want[0].Run {
 		t.Errorf("%s is in use, want the run of the first day: %v", check(t, destination), err)
+	}
+}
+
+// TestHeldMeanwhile: a hold that begins while a pipeline runs keeps the run in use, and one that ends lets the new run take
+// its place.
+func TestHeldMeanwhile(t *testing.T) {
+	destination := t.TempDir()
+	first, err := job(t.Context(), "direct", configOf(destination, 10), visits(10, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	use := config.DefaultUse()
+	use.Destination, use.Run = destination, first.Run
+	for day, c := range []struct {
+		hold string
+		want string
+	}{{"forever", gate.Held}, {config.HoldNone, gate.Promoted}} {
+		fn, report := reportOfDay(t, destination, 11+day)
+		use.Hold = c.hold
+		if _, err := retraining.Use(t.Context(), use, engine.Silent{}); err != nil {
+			t.Fatal(err)
+		}
+		var got Outcome
+		if err := fn.ProcessElement(t.Context(), report, func(o Outcome) { got = o }); err != nil || got.Outcome != c.want {
+			t.Errorf("the hold is %s: %+v, %v, want %s", c.hold, got, err, c.want)
+		}
 	}
 }
 
@@ -702,5 +731,66 @@ func TestKilled(t *testing.T) {
 	}
 	if between == 0 {
 		t.Error("no program was killed before it had moved LATEST.json: this shows nothing")
+	}
+}
+
+// TestRetryAfterPromotion: the retry of a worker that was killed after LATEST.json had moved records the outcome with its
+// checks. If no retry came until the next night, the outcome stays that of the worker.
+func TestRetryAfterPromotion(t *testing.T) {
+	destination := t.TempDir()
+	if _, err := job(t.Context(), "direct", configOf(destination, 10), visits(10, false)); err != nil {
+		t.Fatal(err)
+	}
+	night, err := Open(t.Context(), configOf(destination, 11))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := job(t.Context(), "direct", configOf(copied(t, destination), 11), visits(11, false)); err != nil {
+		t.Fatal(err)
+	}
+	fn, report := &night.fn, sunk.reports[0]
+	publish := func() (got Outcome) {
+		if err := fn.ProcessElement(t.Context(), report, func(o Outcome) { got = o }); err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	attempt := func() (a retraining.Attempt) {
+		documents, err := filepath.Glob(filepath.Join(destination, "history", "*-2026-11-11.json"))
+		if err != nil || len(documents) != 1 {
+			t.Fatal(documents, err)
+		}
+		if err := json.Unmarshal([]byte(read(t, documents[0])), &a); err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	first := publish()
+	kill := func() { // the document of before the promotion
+		a := attempt()
+		a.Outcome, a.Checks = retraining.Running, []gate.Check{}
+		documents, _ := filepath.Glob(filepath.Join(destination, "history", "*-2026-11-11.json"))
+		b, err := json.Marshal(&a)
+		if err == nil {
+			err = os.WriteFile(documents[0], b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	kill()
+	if got := publish(); !reflect.DeepEqual(got, first) || len(got.Checks) == 0 {
+		t.Errorf("a retry: %+v, want %+v", got, first)
+	}
+	if a := attempt(); a.Outcome != gate.Promoted || a.Error != "" || !reflect.DeepEqual(a.Checks, first.Checks) {
+		t.Errorf("the history after a retry: %+v", a)
+	}
+	kill()
+	next, err := job(t.Context(), "direct", configOf(destination, 12), visits(12, false))
+	if err != nil || next.Outcome != gate.Promoted {
+		t.Fatal(next, err)
+	}
+	if got, a := publish(), attempt(); got.Outcome != gate.Promoted || a.Outcome != gate.Promoted || check(t, destination) != next.Run {
+		t.Errorf("a late retry has the outcome %s, the history %s, and %s is in use", got.Outcome, a.Outcome, check(t, destination))
 	}
 }

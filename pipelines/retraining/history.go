@@ -14,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/gate"
 	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -86,6 +87,7 @@ type Attempt struct {
 
 	url        string
 	generation string
+	unchecked  bool // whether OpenHistory has just ended it as promoted: Checks may be absent, and the run is in use
 }
 
 // write writes the attempt, replacing its earlier form.
@@ -165,7 +167,7 @@ func OpenHistory(ctx context.Context, s *objectstore.Store, destination string, 
 	if err != nil {
 		return nil, err
 	}
-	return list, closeKilled(ctx, s, list)
+	return list, closeKilled(ctx, s, destination, list)
 }
 
 // Begin returns the attempt of a day that began at a time: from the history if it is known there, otherwise a new one.
@@ -189,8 +191,11 @@ func (a *Attempt) Continue(history []*Attempt) {
 	}
 }
 
-// Judged reports whether the attempt has come to an end at which its run was judged.
-func (a *Attempt) Judged() bool { return slices.Contains(append(judged(), Overtaken), a.Outcome) }
+// Judged reports whether the attempt has come to an end at which its run was judged. It is false for an attempt that
+// OpenHistory has just ended as promoted: a retry judges the run again, because the checks may be absent.
+func (a *Attempt) Judged() bool {
+	return !a.unchecked && slices.Contains(append(judged(), Overtaken), a.Outcome)
+}
 
 // Record writes the attempt to the history and, before the run is judged, its manifest to the register.
 func (a *Attempt) Record(ctx context.Context, s *objectstore.Store, destination string) error {
@@ -202,15 +207,25 @@ func (a *Attempt) Record(ctx context.Context, s *objectstore.Store, destination 
 	return a.write(ctx, s)
 }
 
-// closeKilled ends attempts that were killed, whose outcome is still Running. The lock of the destination shows that no
-// attempt of retrain is active.
-func closeKilled(ctx context.Context, s *objectstore.Store, history []*Attempt) error {
+// closeKilled ends attempts that were killed, whose outcome is still Running: as promoted if LATEST.json names their run,
+// otherwise as interrupted. The lock of the destination shows that no attempt of retrain is active.
+func closeKilled(ctx context.Context, s *objectstore.Store, destination string, history []*Attempt) error {
 	for _, a := range history {
 		if a.Outcome != Running || a.Mode == config.ModeUse || a.Version < attemptVersion {
 			continue
 		}
+		now, err := latest.Read(ctx, s, destination)
+		if err != nil {
+			return err
+		}
 		a.Outcome = Interrupted
 		a.Error = "killed"
+		if now != nil && now.Run == a.Run && now.Digest == a.Digest {
+			a.Outcome = Promoted
+			a.Error = "killed after it was promoted"
+			a.Seconds = max(a.Seconds, now.Promoted.Sub(a.Started).Seconds())
+			a.unchecked = true
+		}
 		if err := a.write(ctx, s); err != nil {
 			return err
 		}

@@ -163,7 +163,7 @@ func (w *work) readInUse(ctx context.Context, history []*Attempt) error {
 // settings; nil if absent, or if it would now have another outcome.
 func (w *work) repeats(history []*Attempt) *Attempt {
 	for _, a := range slices.Backward(history) {
-		if a.Date != w.attempt.Date || a.Key != w.attempt.Key || a.refusedAtOwnPrices() {
+		if a.Date != w.attempt.Date || a.Key != w.attempt.Key || a.refusedAtOwnPrices() || a.unchecked {
 			continue
 		}
 		used := w.before != nil && w.before.Run == a.Run

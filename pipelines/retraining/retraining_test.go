@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -810,4 +811,65 @@ func TestRetentionCountsPromoted(t *testing.T) {
 	}
 	attempt(7, true)
 	wants(false, false, true, false, false, true, true)
+}
+
+// TestKilledAfterPromotion: OpenHistory ends an attempt that was killed after it had moved LATEST.json as promoted, at the
+// time of the promotion, and an attempt at another tree as interrupted.
+func TestKilledAfterPromotion(t *testing.T) {
+	c, store := newConfig(t), objectstore.New()
+	c.Gate.Tolerance = 1
+	var attempts []*retraining.Attempt
+	for _, day := range []string{"2026-11-01", "2026-11-02"} {
+		c.Train.Seed++
+		a, _, err := retrainedOn(t, c, day)
+		if err != nil {
+			t.Fatal(err)
+		}
+		attempts = append(attempts, a)
+	}
+	first, killed := attempts[0], attempts[1]
+	documents, _ := filepath.Glob(filepath.Join(c.Destination, "history", "*-2026-11-02.json"))
+	if len(documents) != 1 {
+		t.Fatal(documents)
+	}
+	whole, err := os.ReadFile(documents[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	seconds := regexp.MustCompile(`"seconds": [0-9.e+-]+`)
+	open := func(digest string) *retraining.Attempt {
+		text := seconds.ReplaceAllString(string(whole), `"seconds": 0`)
+		text = strings.Replace(text, `"outcome": "promoted"`, `"outcome": "running"`, 1)
+		text = strings.Replace(text, killed.Digest, digest, 1)
+		if err := os.WriteFile(documents[0], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := retraining.OpenHistory(t.Context(), store, c.Destination, func(string) {}); err != nil {
+			t.Fatal(err)
+		}
+		history, _, err := retraining.History(t.Context(), c, engine.Silent{})
+		if err != nil || len(history) != 2 {
+			t.Fatal(history, err)
+		}
+		return history[1]
+	}
+	if got := open(first.Digest); got.Outcome != retraining.Interrupted || got.Error != "killed" {
+		t.Errorf("an attempt at another tree has ended as %s (%s), want interrupted", got.Outcome, got.Error)
+	}
+	if got := open(killed.Digest); got.Outcome != retraining.Promoted || got.Error == "" || got.Before != first.Run {
+		t.Errorf("%+v, want the attempt promoted in place of %s", got, first.Run)
+	}
+	now, err := latest.Read(t.Context(), store, c.Destination)
+	if err != nil {
+		t.Fatal(err)
+	}
+	traced, err := retraining.Trace(t.Context(), store, c.Destination, first.Digest, "")
+	if err != nil || len(traced.Uses) != 1 || traced.Uses[0].Until == nil || traced.Uses[0].Until.Sub(now.Promoted).Abs() > time.Millisecond {
+		t.Errorf("the first run was in use %+v, want until %v: %v", traced.Uses, now.Promoted, err)
+	}
+	u := config.DefaultUse()
+	u.Destination, u.Run = c.Destination, config.Previous
+	if a, err := retraining.Use(t.Context(), u, engine.Silent{}); err != nil || a.Run != first.Run {
+		t.Errorf("%+v, %v; want %s in use", a, err, first.Run)
+	}
 }
