@@ -150,8 +150,8 @@ type scoreFoundFn struct {
 	scorers recentTrees[*scorer]
 }
 
-// scorer returns the scorer of an identified tree; nil if it is empty.
-func (f *scoreFoundFn) scorer(encoded []byte) (*scorer, error) {
+// scorer returns the scorer of an identified tree, possibly with a fault; nil if the tree is empty.
+func (f *scoreFoundFn) scorer(ctx context.Context, encoded []byte) (*scorer, error) {
 	if len(encoded) == 0 {
 		return nil, nil //nolint:nilnil // a row without a tree
 	}
@@ -162,22 +162,20 @@ func (f *scoreFoundFn) scorer(encoded []byte) (*scorer, error) {
 	if s, ok := f.scorers.get(id); ok {
 		return s, nil
 	}
-	s, err := newScorer(encoded, f.schema)
-	if err == nil {
-		f.scorers.put(id, s, len(encoded))
-	}
-	return s, err
+	s := boundTree(ctx, encoded, f.schema)
+	f.scorers.put(id, s, len(encoded))
+	return s, nil
 }
 
 func (f *scoreFoundFn) ProcessElement(
 	ctx context.Context, encoded, pack []byte, emit func(beam.EventTime, beam.T, Prediction), refuse func(beam.EventTime, DeadLetter),
 	unscored func([]byte),
 ) error {
-	s, err := f.scorer(encoded)
+	s, err := f.scorer(ctx, encoded)
 	switch {
 	case err != nil:
 		return elements.Carry(err)
-	case s == nil && f.Unscored:
+	case f.Unscored && !s.usable():
 		unscored(pack)
 		return nil
 	default:

@@ -382,14 +382,16 @@ func (f *findTreesStreamFn) stored(sp state.Provider, id treeID) ([]byte, error)
 		return nil, err
 	}
 	var found []byte
-	for _, stored := range list {
-		other, _, err := identity(stored)
+	for left := recentBytes; len(list) > 0; list = list[1:] {
+		other, _, err := identity(list[0])
 		if err != nil {
 			return nil, err
 		}
-		f.seen.put(other, stored, len(stored))
+		if left -= len(list[0]); left > 0 { // more would be forgotten at once
+			f.seen.put(other, list[0], len(list[0]))
+		}
 		if other == id {
-			found = stored
+			found = list[0]
 		}
 	}
 	if found == nil {
@@ -453,7 +455,8 @@ func appendForm(form []byte, t reflect.Type, depth int) []byte {
 	switch t.Kind() {
 	case reflect.Struct:
 		for i := range t.NumField() {
-			form = appendForm(append(form, t.Field(i).Name+" "...), t.Field(i).Type, depth+1)
+			field := t.Field(i)
+			form = appendForm(fmt.Appendf(form, "%s %q ", field.Name, field.Tag), field.Type, depth+1) // tags name columns and units
 		}
 		return append(form, '}')
 	case reflect.Map:

@@ -337,15 +337,18 @@ func (f *packScoring) Setup() error {
 	return f.scoring.Setup()
 }
 
-// scorePack scores the rows of a pack, which are unusable if the scorer is nil. It emits the key of a row that has a key,
+// scorePack scores the rows of a pack, which are unusable if the scorer is nil, or has a fault. It emits the key of a row that has a key,
 // otherwise the row, with its prediction.
 func (f *packScoring) scorePack(
 	ctx context.Context, s *scorer, pack []byte, unusable func() error,
 	emit func(beam.EventTime, beam.T, Prediction), refuse func(beam.EventTime, DeadLetter),
 ) error {
+	if s != nil && !s.usable() {
+		unusable = func() error { return s.fault }
+	}
 	return f.Packing.each(pack, func(l *letter) (err error) {
 		refuseRow := func(d DeadLetter) { refuse(l.at, d) }
-		if s == nil {
+		if !s.usable() {
 			return f.Refusal.of(ctx, *l, unusable(), refuseRow)
 		}
 		p, scored, err := f.score(ctx, s, *l, refuseRow)
@@ -366,10 +369,7 @@ func (f *scorePacksFn) ProcessElement(
 	ctx context.Context, w beam.Window, pack []byte, trees func(*[]byte) bool,
 	emit func(beam.EventTime, beam.T, Prediction), refuse func(beam.EventTime, DeadLetter),
 ) error {
-	s, err := f.of(w, f.schema, trees)
-	if err != nil {
-		return elements.Carry(err)
-	}
+	s := f.of(ctx, w, f.schema, trees)
 	defer f.usage.flush(ctx) // a FinishBundle of a DoFn with a side input would have to read it
 	return f.scorePack(ctx, s, pack, noTree, emit, refuse)
 }

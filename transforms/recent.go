@@ -1,20 +1,21 @@
 package transforms
 
-// recentTrees keeps what a worker has made of trees. What was not used is forgotten when other trees of up to
-// recentBytes have been used since.
+// recentTrees keeps trees in the memory of a worker, decoded or not. A tree is forgotten when other trees of recentBytes
+// have been used since its last use. So trees of up to twice as many bytes are kept.
 type recentTrees[T any] struct {
 	recent map[treeID]recentTree[T]
-	before map[treeID]recentTree[T] // those used before recent was empty
-	bytes  int                      // of the trees in recent
+	before map[treeID]recentTree[T] // trees of the time before recent was emptied
+	bytes  int                      // size of the trees in recent
 }
 
 type recentTree[T any] struct {
 	made  T
-	bytes int // of the tree.json
+	bytes int // size of the tree.json
 }
 
-// recentBytes is enough for the trees of all hours of a week, of some hundred nodes each.
-const recentBytes = 64 << 20
+// recentBytes, of tree.json, is enough for the trees of all hours of a week, of some hundred nodes each. A decoded tree takes
+// less than its tree.json.
+const recentBytes = 32 << 20
 
 // get returns what put has kept.
 func (r *recentTrees[T]) get(id treeID) (made T, found bool) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/espalier-ml/espalier/induce/binding"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -22,9 +23,20 @@ import (
 type scorer struct {
 	*binding.Binding
 
+	fault error // why the tree cannot score the rows; nil if it can
+
 	id      string
 	classes []string
 	usage   *scorerUsage
+}
+
+// misfit returns the error of a row for a tree that cannot score it, because the rows lack a column that the tree tests, or
+// have it as another type, for instance after an update of the pipeline.
+func misfit(err error) error {
+	return &dataset.DataError{
+		Problem: fmt.Sprintf("the tree for the row cannot score it: %v", err),
+		Hint:    "a tree that is grown from rows of the present columns scores the rows after it",
+	}
 }
 
 // newScorer decodes a tree.json and finds the columns of its tests.
@@ -34,7 +46,22 @@ func newScorer(encoded []byte, schema *rowtype.Schema) (*scorer, error) {
 		return nil, fmt.Errorf("the model: %w", err)
 	}
 	b, err := binding.New(model, schema)
-	return &scorer{b, tree.ID(encoded), model.Label.Classes, newScorerUsage(model)}, err
+	return &scorer{Binding: b, id: tree.ID(encoded), classes: model.Label.Classes, usage: newScorerUsage(model)}, err
+}
+
+// usable reports whether a tree can score the rows; false for nil.
+func (s *scorer) usable() bool { return s != nil && s.fault == nil }
+
+// boundTree returns the scorer of a tree of the same pipeline. A tree that cannot score the rows is counted and logged: the
+// scorer has its fault.
+func boundTree(ctx context.Context, encoded []byte, schema *rowtype.Schema) *scorer {
+	s, err := newScorer(encoded, schema)
+	if err == nil {
+		return s
+	}
+	modelsRefused.Inc(ctx, 1)
+	log.Errorf(ctx, "transforms.Score cannot use the tree %s: %v", tree.ID(encoded), err)
+	return &scorer{fault: misfit(err)}
 }
 
 // scoring holds the fields of all DoFns that score rows.
@@ -167,27 +194,23 @@ func noTree() error {
 }
 
 // of returns the scorer of a window; nil if it has no tree.
-func (b *byTrees) of(w beam.Window, schema *rowtype.Schema, trees func(*[]byte) bool) (*scorer, error) {
+func (b *byTrees) of(ctx context.Context, w beam.Window, schema *rowtype.Schema, trees func(*[]byte) bool) *scorer {
 	now := time.Now()
 	if s, ok := b.windows[w]; ok && now.Before(s.until) {
-		return s.scorer, nil
+		return s.scorer
 	}
 	if b.windows == nil || len(b.windows) >= keepWindows {
 		b.windows = make(map[beam.Window]windowScorer)
 	}
 	model := latestTree(trees, sideTime(&b.Side, w))
 	if model != nil && !bytes.Equal(model, b.model) {
-		s, err := newScorer(model, schema)
-		if err != nil {
-			return nil, err
-		}
 		b.model = model
-		b.bound = s
+		b.bound = boundTree(ctx, model, schema)
 	}
 	s := windowScorer{until: now.Add(keepTree)}
 	if model != nil {
 		s.scorer = b.bound
 	}
 	b.windows[w] = s
-	return s.scorer, nil
+	return s.scorer
 }

@@ -112,8 +112,11 @@ func init() {
 	beam.RegisterDoFn(reflect.TypeFor[stampVisitFn]())
 	beam.RegisterDoFn(reflect.TypeFor[makeHoursFn]())
 	beam.RegisterDoFn(reflect.TypeFor[sinkRefusedFn]())
+	beam.RegisterDoFn(reflect.TypeFor[makeLaterFn]())
 	beam.RegisterType(reflect.TypeFor[hourly]())
 	beam.RegisterType(reflect.TypeFor[anyRow]())
+	beam.RegisterType(reflect.TypeFor[later]())
+	register.Emitter2[beam.EventTime, later]()
 	register.Emitter2[beam.EventTime, hourly]()
 	register.Emitter2[beam.EventTime, anyRow]()
 	register.Emitter1[anyRow]()
@@ -191,6 +194,60 @@ func TestBadWindows(t *testing.T) {
 	}
 	if !slices.Equal(sunk.rows, want) {
 		t.Errorf("refused %q, want %q", sunk.rows, want)
+	}
+}
+
+// later is a row of the same events without the column x.
+type later struct {
+	City string `json:"city"`
+}
+
+// makeLaterFn makes rows of the second hour after the two good windows of makeHoursFn.
+type makeLaterFn struct{ Hour int64 }
+
+func (f *makeLaterFn) ProcessElement(_ []byte, emit func(beam.EventTime, later)) {
+	for row := range int64(5) {
+		emit(beam.EventTime(f.Hour*3_600_000+row), later{"a"})
+	}
+}
+
+// TestUnfitTrees: a tree that tests a column which the rows lack scores none of them. They are dead letters or unscored, as
+// rows without a tree are; the pipeline goes on, and counts the tree.
+func TestUnfitTrees(t *testing.T) {
+	for name, m := range map[string]transforms.Model{"window": {}, "latest": {Latest: true}, "unscored": {Latest: true, Unscored: true}} {
+		p, s := beam.NewPipelineWithRoot()
+		m.Trees = transforms.WindowedTree(s, beam.ParDo(s, &makeHoursFn{}, beam.Impulse(s)), transforms.WindowConfig{
+			TrainConfig: transforms.SingleTrainConfig("class"), Windows: window.NewFixedWindows(time.Hour), MinClasses: 2,
+		}).Trees
+		rows := beam.ParDo(s, &makeLaterFn{5}, beam.Impulse(s))
+		if !m.Latest {
+			rows = beam.WindowInto(s, window.NewFixedWindows(time.Hour), beam.ParDo(s, &makeLaterFn{4}, beam.Impulse(s)))
+		}
+		scored := transforms.Score(s, rows, m, transforms.DeadLetters{})
+		predicted := transformstest.Collect[later](s, beam.DropValue(s, scored.Predictions))
+		letters := transformstest.Collect[transforms.DeadLetter](s, scored.DeadLetters)
+		var unscored *transformstest.Collected[later]
+		if m.Unscored {
+			unscored = transformstest.Collect[later](s, scored.Unscored)
+		}
+		result, err := beam.Run(t.Context(), "prism", p)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		refused := int64(0)
+		for _, c := range result.Metrics().AllMetrics().Counters() {
+			if c.Name() == "models_refused" {
+				refused += c.Result()
+			}
+		}
+		list := letters.All()
+		if m.Unscored && len(unscored.All()) != 5 || !m.Unscored && len(list) != 5 || len(predicted.All()) != 0 || refused == 0 {
+			t.Errorf("%s: %d dead letters, %d predictions, %d trees refused", name, len(list), len(predicted.All()), refused)
+		}
+		if len(list) > 0 && !strings.Contains(list[0].Reason, `"x"`) {
+			t.Errorf("%s: the reason is %q, want one that names the column", name, list[0].Reason)
+		}
 	}
 }
 
