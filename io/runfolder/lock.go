@@ -43,8 +43,8 @@ type Lock struct {
 
 	store      *objectstore.Store
 	folder     string
-	generation string // generation of the file
-	ended      chan struct{}
+	generation string             // generation of the file that this process has seen last
+	end        context.CancelFunc // ends the signs of life
 	beating    sync.WaitGroup
 }
 
@@ -55,10 +55,10 @@ func Acquire(ctx context.Context, s *objectstore.Store, folder string, warn func
 	l *Lock, locked context.Context, dead *Lock, err error,
 ) {
 	l = newLock(s, folder)
-	err = l.write(ctx, objectstore.WriteOptions{IfAbsent: true})
+	err = l.take(ctx, objectstore.WriteOptions{IfAbsent: true})
 	if errors.Is(err, fs.ErrExist) {
 		if dead, err = l.await(ctx, warn); err == nil {
-			err = l.write(ctx, objectstore.WriteOptions{IfGeneration: dead.generation})
+			err = l.take(ctx, objectstore.WriteOptions{IfGeneration: dead.generation})
 		}
 		if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 			err = usage.Later("--output %s: another run has just begun or ended there: try again, or choose another folder",
@@ -72,7 +72,9 @@ func Acquire(ctx context.Context, s *objectstore.Store, folder string, warn func
 		return nil, nil, nil, err
 	}
 	locked, cancel := context.WithCancelCause(ctx)
-	l.beating.Go(func() { l.beat(locked, cancel) })
+	alive, end := context.WithCancel(context.WithoutCancel(ctx)) // an interrupted run is alive until it releases the lock
+	l.end = end
+	l.beating.Go(func() { l.beat(alive, cancel) })
 	return l, locked, dead, nil
 }
 
@@ -81,14 +83,25 @@ func newLock(s *objectstore.Store, folder string) *Lock {
 	l := &Lock{
 		Format: lockFormat, Run: strings.ToLower(rand.Text()), Host: host,
 		PID: os.Getpid(), Space: processSpace(), Birth: processBirth(os.Getpid()),
-		Every: beatEvery.Seconds(), store: s, folder: folder, ended: make(chan struct{}),
+		Every: beatEvery.Seconds(), store: s, folder: folder,
 	}
 	return l
 }
 
 func (l *Lock) url() string { return objectstore.Join(l.folder, LockName) }
 
-// write writes the lock with a new sign of life.
+// take writes the lock for the first time, and removes it if an error has come after it was written.
+func (l *Lock) take(ctx context.Context, o objectstore.WriteOptions) error {
+	err := l.write(ctx, o)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), beatEvery) // a lock that stays is taken over later
+		defer cancel()
+		l.remove(soon)
+	}
+	return err
+}
+
+// write writes the lock with a new sign of life. An error may come after the lock was written.
 func (l *Lock) write(ctx context.Context, o objectstore.WriteOptions) error {
 	l.Beat = time.Now().UTC()
 	o.Volatile = true
@@ -96,20 +109,28 @@ func (l *Lock) write(ctx context.Context, o objectstore.WriteOptions) error {
 	if err != nil {
 		return err
 	}
-	w, err := l.store.Create(ctx, l.url(), o)
-	if err != nil {
-		return err
+	generation, err := objectstore.WriteSeen(ctx, l.store, l.url(), b, o)
+	if err == nil {
+		l.generation = generation
 	}
-	defer w.Abort() //nolint:errcheck // after Commit nothing is left to undo
-	if _, err := w.Write(b); err != nil {
-		return err
-	}
-	if err := w.Commit(); err != nil {
-		return err
-	}
-	stat, err := l.store.Stat(ctx, l.url())
-	l.generation = stat.Generation
 	return err
+}
+
+// ours reports whether the lock in the folder is l, and sets the generation if it is.
+func (l *Lock) ours(ctx context.Context) bool {
+	there, err := l.read(ctx)
+	if err != nil || there.Run != l.Run {
+		return false
+	}
+	l.generation = there.generation
+	return true
+}
+
+// remove removes the lock if it is still l. The next run finds that the run of a remaining lock is dead.
+func (l *Lock) remove(ctx context.Context) {
+	if l.ours(ctx) {
+		_ = l.store.Remove(ctx, l.url())
+	}
 }
 
 // read returns the lock in the folder.
@@ -131,18 +152,16 @@ func (l *Lock) read(ctx context.Context) (*Lock, error) {
 	return there, nil
 }
 
-// await returns the lock of a dead run, or an error if the run is alive. The run of another machine
-// is dead if no sign of life comes for a while by the clock of this process, because clocks of
-// machines may differ.
+// await returns the lock of a dead run, or an error if the run is alive. A run is dead if its process
+// has ended. The run of another machine is dead if no sign of life comes for a while by the clock of this
+// process, because clocks of machines may differ. So is the run of a living process, such as a service
+// that could not remove its lock.
 func (l *Lock) await(ctx context.Context, warn func(text string)) (*Lock, error) {
 	there, err := l.read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if there.Space != "" && there.Space == l.Space {
-		if there.Birth != "" && processBirth(there.PID) == there.Birth {
-			return nil, l.taken(there)
-		}
+	if there.Space != "" && there.Space == l.Space && (there.Birth == "" || processBirth(there.PID) != there.Birth) {
 		return there, nil
 	}
 	patience := time.Duration(silence * max(there.Every, 1) * float64(time.Second))
@@ -183,12 +202,12 @@ func (l *Lock) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 	last := time.Now()
 	for {
 		select {
-		case <-l.ended:
+		case <-ctx.Done():
 			cancel(nil)
 			return
 		case <-tick.C:
 		}
-		err := l.write(ctx, objectstore.WriteOptions{IfGeneration: l.generation})
+		err := l.renew(ctx)
 		switch {
 		case err == nil:
 			last = time.Now()
@@ -200,14 +219,20 @@ func (l *Lock) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 	}
 }
 
+// renew writes a sign of life, unless another run has taken the lock.
+func (l *Lock) renew(ctx context.Context) error {
+	err := l.write(ctx, objectstore.WriteOptions{IfGeneration: l.generation})
+	if errors.Is(err, fs.ErrExist) && l.ours(ctx) { // an earlier write has returned an error, but has taken effect
+		err = l.write(ctx, objectstore.WriteOptions{IfGeneration: l.generation})
+	}
+	return err
+}
+
 // Release releases the lock.
 func (l *Lock) Release(ctx context.Context) {
-	close(l.ended)
+	l.end()
 	l.beating.Wait()
-	ctx = context.WithoutCancel(ctx)
-	if stat, err := l.store.Stat(ctx, l.url()); err == nil && stat.Generation == l.generation {
-		_ = l.store.Remove(ctx, l.url()) // the next run finds that the run of a remaining lock is dead
-	}
+	l.remove(context.WithoutCancel(ctx))
 }
 
 // processSpace returns the boot and process namespace of this process; empty if the system does not

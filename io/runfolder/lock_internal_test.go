@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,9 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/objectstore/gcsstore"
+	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
@@ -167,5 +171,105 @@ func TestLockLost(t *testing.T) {
 	l.Release(context.Background())
 	if _, err := os.Stat(filepath.Join(folder, LockName)); err != nil {
 		t.Errorf("the other's lock is gone: %v", err)
+	}
+}
+
+// TestLockWithoutSigns: the lock of a living process whose run shows no sign of life is taken over after a wait. An
+// interrupted run shows signs of life until it releases its lock.
+func TestLockWithoutSigns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, folder := objectstore.New(), t.TempDir()
+		ctx, interrupt := context.WithCancel(t.Context())
+		l, _, _, err := Acquire(ctx, s, folder, ignore)
+		if err != nil {
+			t.Fatal(err)
+		}
+		interrupt()
+		time.Sleep(time.Hour)
+		warn := func(text string) { t.Errorf("a run with signs of life: warning %q", text) }
+		if _, _, _, err := Acquire(t.Context(), s, folder, warn); usage.NatureOf(err) != usage.TryAgain {
+			t.Errorf("the lock of an interrupted run that is at work: error %v", err)
+		}
+		l.Release(ctx)
+		left := newLock(s, folder) // by this process, which is alive
+		left.Beat = time.Now().Add(-time.Hour)
+		left.put(t)
+		begun := time.Now()
+		l, _, dead, err := Acquire(t.Context(), s, folder, ignore)
+		if err != nil || dead == nil || dead.Run != left.Run {
+			t.Fatalf("taken over from %v, error %v", dead, err)
+		}
+		if took := time.Since(begun); took < silence*beatEvery {
+			t.Errorf("taken over after %v, want a wait of %v", took, silence*beatEvery)
+		}
+		l.Release(t.Context())
+	})
+}
+
+// TestLockWrittenWithError: a lock that was written by a request after which an error came is removed by the run that has
+// written it, or renewed, and the lock of another run stays.
+func TestLockWrittenWithError(t *testing.T) {
+	faults := objectstoretest.NewFaults(t, objectstoretest.StartGCS(t, "bucket"))
+	objectstoretest.UseGCS(t, faults.URL)
+	s := objectstore.New()
+	s.Register("gs", gcsstore.New(httpstore.Options{}))
+	const folder = "gs://bucket/folder"
+	failing := func(effect objectstoretest.Effect) { // the request behind the write
+		faults.Inject(objectstoretest.Fault{Kinds: []objectstoretest.Kind{objectstoretest.Stat}, Times: 1, Effect: effect})
+	}
+	there := func() (run string) {
+		l, err := newLock(s, folder).read(t.Context())
+		if errors.Is(err, fs.ErrNotExist) {
+			return ""
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l.Run
+	}
+	failing(objectstoretest.Status(http.StatusForbidden))
+	if _, _, _, err := Acquire(t.Context(), s, folder, ignore); err == nil || there() != "" {
+		t.Errorf("Acquire without rights has left the lock of %q: error %v", there(), err)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	failing(func(http.ResponseWriter, *http.Request, http.Handler, <-chan struct{}) {
+		interrupt()
+		panic(http.ErrAbortHandler)
+	})
+	if _, _, _, err := Acquire(ctx, s, folder, ignore); !errors.Is(err, context.Canceled) || there() != "" {
+		t.Errorf("an interrupted Acquire has left the lock of %q: error %v", there(), err)
+	}
+	acquired := func() *Lock {
+		l, _, _, err := Acquire(t.Context(), s, folder, ignore)
+		if err != nil {
+			t.Fatal(err)
+		}
+		failing(objectstoretest.Status(http.StatusForbidden))
+		if err := l.renew(t.Context()); err == nil {
+			t.Fatal("no error of a sign of life without rights")
+		}
+		return l
+	}
+	l := acquired()
+	if err := l.renew(t.Context()); err != nil {
+		t.Errorf("a sign of life after one with an error: %v", err)
+	}
+	l.Release(t.Context())
+	l = acquired()
+	l.Release(t.Context())
+	if run := there(); run != "" {
+		t.Errorf("Release after an error has left the lock of %q, want none", run)
+	}
+	l = acquired()
+	other := newLock(s, folder)
+	if err := other.write(t.Context(), objectstore.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.renew(t.Context()); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a sign of life over another's lock: error %v", err)
+	}
+	l.Release(t.Context())
+	if run := there(); run != other.Run {
+		t.Errorf("the lock is of the run %q, want the other's, %q", run, other.Run)
 	}
 }
