@@ -116,8 +116,12 @@ func (l *Lock) write(ctx context.Context, o objectstore.WriteOptions) error {
 	return err
 }
 
-// ours reports whether the lock in the folder is l, and sets the generation if it is.
+// ours reports whether the lock in the folder is l, and sets the generation if it is. It reads the lock only if an error of a
+// write has left the generation in doubt.
 func (l *Lock) ours(ctx context.Context) bool {
+	if stat, err := l.store.Stat(ctx, l.url()); err == nil && stat.Generation != "" && stat.Generation == l.generation {
+		return true
+	}
 	there, err := l.read(ctx)
 	if err != nil || there.Run != l.Run {
 		return false
