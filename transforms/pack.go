@@ -337,8 +337,8 @@ func (f *packScoring) Setup() error {
 	return f.scoring.Setup()
 }
 
-// scorePack scores the rows of a pack, which are unusable if the scorer is nil, or has a fault. It emits the key of a row that has a key,
-// otherwise the row, with its prediction.
+// scorePack scores the rows of a pack, which are unusable if the scorer is nil, or has a fault. It emits the key of a row
+// that has a key, otherwise the row, with its prediction.
 func (f *packScoring) scorePack(
 	ctx context.Context, s *scorer, pack []byte, unusable func() error,
 	emit func(beam.EventTime, beam.T, Prediction), refuse func(beam.EventTime, DeadLetter),

@@ -142,8 +142,8 @@ var store = sync.OnceValue(func() *objectstore.Store { //nolint:gochecknoglobals
 // the rows by the bins of the run in use.
 func (n *Night) Reports() transforms.Option { return n.reports }
 
-// Publish writes the run folder of the tree, whose Train had the option Reports; it panics otherwise. If all checks pass, it moves LATEST.json
-// to the run. It returns a PCollection<Outcome>: a refused tree does not make the pipeline fail.
+// Publish writes the run folder of the tree, whose Train had the option Reports; it panics otherwise. If all checks pass,
+// it moves LATEST.json to the run. It returns a PCollection<Outcome>: a refused tree does not make the pipeline fail.
 //
 // A runner may repeat the work at any point, at several workers at once. They take the lock of the destination, as
 // `espalier retrain` does. The folder of a run is named after the day and the tree, and a complete one is not written
