@@ -147,7 +147,7 @@ type scoreFoundFn struct {
 
 	Unscored bool // whether packs without a tree are emitted as they are
 
-	scorers recentTrees[*scorer]
+	scorers treeCache[*scorer]
 }
 
 // scorer returns the scorer of an identified tree, possibly with a fault; nil if the tree is empty.

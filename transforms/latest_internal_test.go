@@ -167,10 +167,10 @@ func TestPacksOfAnotherType(t *testing.T) {
 	}
 }
 
-// TestRecentTrees: trees in use stay, however many have come and gone, and those that are not used are forgotten.
-func TestRecentTrees(t *testing.T) {
-	var r recentTrees[int]
-	const size = recentBytes / 4
+// TestTreeCache: trees in use stay, however many have come and gone, and those that are not used are forgotten.
+func TestTreeCache(t *testing.T) {
+	var r treeCache[int]
+	const size = treeCacheBytes / 4
 	r.put(treeID{}, 7, size)
 	for i := range 100 {
 		if got, found := r.get(treeID{}); !found || got != 7 {
@@ -184,7 +184,7 @@ func TestRecentTrees(t *testing.T) {
 			kept++
 		}
 	}
-	if _, found := r.get(treeID{1, 99}); !found || kept > 2*recentBytes/size || len(r.recent)+len(r.before) > 2*recentBytes/size {
+	if _, found := r.get(treeID{1, 99}); !found || kept > 2*treeCacheBytes/size || len(r.recent)+len(r.before) > 2*treeCacheBytes/size {
 		t.Errorf("%d of 100 trees are kept, of them the last one: %t", kept, found)
 	}
 }

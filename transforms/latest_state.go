@@ -249,7 +249,7 @@ type findTreesStreamFn struct {
 	Waiting state.Bag[[]byte]   // packs, as shardPacksFn encodes them
 	Due     timers.EventTime
 
-	seen recentTrees[[]byte] // identified trees of all keys
+	seen treeCache[[]byte] // identified trees of all keys
 }
 
 var (
@@ -382,7 +382,7 @@ func (f *findTreesStreamFn) stored(sp state.Provider, id treeID) ([]byte, error)
 		return nil, err
 	}
 	var found []byte
-	for left := recentBytes; len(list) > 0; list = list[1:] {
+	for left := treeCacheBytes; len(list) > 0; list = list[1:] {
 		other, _, err := identity(list[0])
 		if err != nil {
 			return nil, err
