@@ -41,6 +41,7 @@ type Params struct {
 	// Losses make the tree grow by the total cost of tests and errors, see package policy; empty: by the score of the
 	// algorithm.
 	Losses    Losses  `json:",omitempty"`
+	Empirical bool    `json:",omitempty"` // whether policies count the errors of the training rows as they are
 	RowWeight float64 // weight of an average row, times the design effect of the weights; 0: 1
 }
 

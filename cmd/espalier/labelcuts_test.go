@@ -47,7 +47,7 @@ func TestLabelCuts(t *testing.T) {
 		t.Fatal(err)
 	}
 	train := func(data, run string, flags ...string) outcome {
-		return espalier(t, append([]string{"train", "--input", at(data), "--label", "y", "--output", at(run), "--report", "none", "--certificate", "none"}, flags...)...)
+		return espalier(t, append([]string{"train", "--input", at(data), "--label", "y", "--output", at(run), "--report", "none", "--certificate", "none", "--folds", "0", "--theta", "0.05"}, flags...)...)
 	}
 	train("floats", "plain").wants(t, 0, "does not predict numbers", "--label_cuts -5.8,8.5 makes 3")
 	train("whole", "few").wants(t, 0, "--label_cuts 50,100 makes 3")
@@ -91,7 +91,7 @@ func TestLabelCuts(t *testing.T) {
 		t.Errorf("%v: the contract is\n%s", err, text)
 	}
 	espalier(t, "train", "--input", at("floats"), "--contract", at("contract.yaml"), "--label_cuts", "-10,5.5", "--output", at("kept"),
-		"--report", "none", "--certificate", "none").wants(t, 0)
+		"--report", "none", "--certificate", "none", "--folds", "0", "--theta", "0.05").wants(t, 0)
 	if b, err := os.ReadFile(at("kept/tree.json")); err != nil || string(b) != string(want) {
 		t.Errorf("by a contract: %v, another tree\n%s", err, b)
 	}

@@ -235,6 +235,18 @@ func (m Member) Policy(losses induce.Losses, theta float64) Member {
 	return m
 }
 
+// Shallow returns the member of a policy with trees of at most depth levels that count the errors of the training rows as
+// they are: so few tests cannot fit much noise.
+func (m Member) Shallow(depth int) Member {
+	m.Params.Theta = 0
+	m.Algorithm.Theta = 0
+	m.Params.MaxDepth = depth
+	m.Algorithm.MaxDepth = depth
+	m.Params.Empirical = true
+	m.Algorithm.Objective = tree.EmpiricalTotal
+	return m
+}
+
 // byEntropy returns the member with the score of C4.5 and another theta.
 func (m Member) byEntropy(theta float64) Member {
 	m.Params.Algorithm = split.C45

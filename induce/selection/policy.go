@@ -13,7 +13,10 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// growPolicy grows a tree of the grid again, by the total cost of tests and errors: see package policy. The result is empty
+// deepest is the depth up to which policies are also grown with the errors of the training rows as they are.
+const deepest = 3
+
+// growPolicy grows trees of the grid again, by the total cost of tests and errors: see package policy. The result is empty
 // if errors have no costs, if nothing is to be chosen, if the rule compares trees of one method only, if there are too many
 // training objects to have them in memory, if nodes have to test given features or to keep an order, if
 // values are unordered, or
@@ -34,8 +37,16 @@ func (c *Chooser) growPolicy(ctx context.Context, members []grid.Member, o inmem
 		if err != nil {
 			return nil, err
 		}
-		t := &Regrown{Members: []grid.Member{members[0].Policy(c.Losses.Losses(), least)}}
-		t.Trees = inmemory.GrowEach(objects, c.Columns, []induce.Params{t.Members[0].Params}, c.Training.Weight, o)
+		whole := members[0].Policy(c.Losses.Losses(), least)
+		t := &Regrown{Members: []grid.Member{whole}}
+		for depth := 1; depth <= deepest && (whole.Params.MaxDepth == 0 || depth <= whole.Params.MaxDepth); depth++ {
+			t.Members = append(t.Members, whole.Shallow(depth))
+		}
+		var params []induce.Params
+		for i := range t.Members {
+			params = append(params, t.Members[i].Params)
+		}
+		t.Trees = inmemory.GrowEach(objects, c.Columns, params, c.Training.Weight, o)
 		s.Done.Store(1)
 		return t, context.Cause(ctx)
 	})

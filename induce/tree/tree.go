@@ -118,8 +118,9 @@ type Algorithm struct {
 	// for the majority class of its object.
 	Classes string `json:"classes,omitempty" jsonschema:"enum=rows"`
 	// Objective is what the tests minimise. total: the cost of tests and errors, found by a search of limited steps;
-	// absent: each test has the best score.
-	Objective string `json:"objective,omitempty" jsonschema:"enum=total"`
+	// empirical_total: the same, with the errors of the training rows as they are, where total draws the class shares of
+	// few rows to those of all; absent: each test has the best score.
+	Objective string `json:"objective,omitempty" jsonschema:"enum=total,enum=empirical_total"`
 	// Teacher is the model that taught the tree in addition to the labels: the class weights of its leaves have the
 	// teacher's shares; forest and both are of earlier versions; absent: nothing.
 	Teacher string `json:"teacher,omitempty" jsonschema:"enum=forest,enum=boosted,enum=both"`
@@ -140,8 +141,14 @@ type Algorithm struct {
 // values have prices of their own.
 const RepeatFree = "free"
 
-// TotalCost is the value of Algorithm.Objective if tests minimise the total cost: see package policy.
-const TotalCost = "total"
+// Values of Algorithm.Objective if tests minimise the total cost: see package policy.
+const (
+	TotalCost      = "total"
+	EmpiricalTotal = "empirical_total" // with the errors of the training rows as they are
+)
+
+// ByTotal reports whether the tests minimise the total cost of tests and errors.
+func (a *Algorithm) ByTotal() bool { return a.Objective == TotalCost || a.Objective == EmpiricalTotal }
 
 // ClassesOfRows is the value of Algorithm.Classes if trees grow from the classes of rows: see
 // split.OfRows.

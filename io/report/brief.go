@@ -367,7 +367,7 @@ func (f *facts) first() said {
 		s = s.say(" (%s)", f.cost(n.Test.Paid()))
 	}
 	s = s.say(", %s", f.because(n))
-	if r := n.Test.RunnerUp; r != nil && n.Test.Score.Total > 0 && t.Algorithm.Objective != tree.TotalCost {
+	if r := n.Test.RunnerUp; r != nil && n.Test.Score.Total > 0 && !t.Algorithm.ByTotal() {
 		s = s.say("; the best question about another feature, %s, scores %s less", textview.RunnerUp(t, r), percent(1-r.Total/n.Test.Score.Total))
 	}
 	return s.say(".")
@@ -380,7 +380,7 @@ func (f *facts) because(n *tree.Node) string {
 	switch {
 	case len(t.Algorithm.First) > 0 && t.Algorithm.First[0] == t.Features[n.Test.Feature].Name:
 		return "because the setting --first asks for it"
-	case t.Algorithm.Objective == tree.TotalCost:
+	case t.Algorithm.ByTotal():
 		return "because the expected cost of questions and errors is the lowest with it"
 	case t.Algorithm.RootByCodes:
 		return "because its values together tell the most about the class"

@@ -34,7 +34,7 @@ func (f *facts) reason(n *tree.Node) []string {
 	if len(t.Algorithm.First) > 0 && t.Algorithm.First[0] == t.Features[n.Test.Feature].Name {
 		return []string{"The setting --first asks for it."}
 	}
-	if t.Algorithm.Objective == tree.TotalCost {
+	if t.Algorithm.ByTotal() {
 		return []string{"A search over this question and the questions below it found the lowest expected cost of questions and " +
 			"errors with it."}
 	}

@@ -77,7 +77,7 @@ func FurtherCosts(costs *dataset.FurtherCosts, separator string, spell func(floa
 
 func describe(a *tree.Algorithm) string {
 	s := a.Name
-	if a.Objective == tree.TotalCost {
+	if a.ByTotal() {
 		s = "least cost of tests and errors"
 	}
 	if by, err := split.ParseAlgorithm(a.Name); err == nil && by.HasLambda() {

@@ -8,7 +8,8 @@
 // the rows of the node plus the totals of the children. A search computes it by dynamic programming: nodes with the same
 // objects, whose tests have paid for the same features, are computed once (the AND/OR search of Greiner, Grove and Roth:
 // Learning cost-sensitive active classifiers, 2002; Verwer and Zhang, van der Linden and others: STreeD, 2023). Class
-// shares are drawn towards the shares of all objects, so that few rows do not promise too much.
+// shares are drawn towards the shares of all objects, so that few rows do not promise too much; if Params.Empirical is set,
+// the errors of the training rows count as they are, as in STreeD.
 //
 // The candidates at a node are two tests of each feature: the test with the least cost of errors after it, and the test
 // that lowers the generalised Gini index the most (Breiman and others: Classification and Regression Trees, 1984, section

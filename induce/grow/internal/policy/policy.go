@@ -48,7 +48,7 @@ type grower struct {
 	params   induce.Params
 	costs    [][]float64           // cost of errors by actual and predicted class
 	prior    []float64             // by class: weight of the rows that are added to a node, with the shares of all objects
-	drawn    float64               // sum of prior
+	drawn    float64               // sum of prior, 0 if the errors count as they are
 	total    float64               // weight of all objects
 	features []int                 // features that may be tested
 	byPath   []bool                // by feature: the price depends on the tests above
@@ -109,7 +109,9 @@ func newGrower(o *dataset.Objects, columns []split.Column, p induce.Params) *gro
 		g.ends[i] = int32(len(g.list))
 	}
 	g.total = float64(o.TotalWeight())
-	g.drawn = tree.UsualSmoothing * cmp.Or(p.RowWeight, 1)
+	if !p.Empirical {
+		g.drawn = tree.UsualSmoothing * cmp.Or(p.RowWeight, 1)
+	}
 	if factors != nil {
 		g.total *= factors.Unit
 		g.drawn *= factors.Unit
