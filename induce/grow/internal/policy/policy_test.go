@@ -20,11 +20,13 @@ type problem struct {
 	features []dataset.Feature
 	objects  *dataset.Objects
 	table    induce.LossTable
+	added    float64 // rows of the shares of all objects that are added to a leaf
+	depth    int     // most tests of a path; 0: unlimited
 }
 
 // draw draws a problem. The objects are in a random order.
 func draw(r *rand.Rand) *problem {
-	p := new(problem)
+	p := &problem{added: 10}
 	n := 2 + r.IntN(4)
 	classes := 2 + r.IntN(2)
 	for f := range n {
@@ -75,7 +77,9 @@ func draw(r *rand.Rand) *problem {
 }
 
 func (p *problem) grow() *tree.Tree {
-	params := induce.Params{Algorithm: split.C45, Family: split.Thresholds, Losses: p.table.Losses()}
+	params := induce.Params{
+		Algorithm: split.C45, Family: split.Thresholds, Losses: p.table.Losses(), MaxDepth: p.depth, Empirical: p.added == 0,
+	}
 	t := tree.New(p.features, policy.Grow(p.objects, split.Columns(p.features), params, nil))
 	t.Algorithm.RepeatCost = tree.RepeatFree
 	t.Bill()
@@ -110,7 +114,7 @@ func (p *problem) order() []int {
 	return list
 }
 
-// errors returns the cost of the errors of a leaf, with ten rows of the shares of all objects.
+// errors returns the cost of the errors of a leaf.
 func (p *problem) errors(sums, all []float64) float64 {
 	here, total := add(sums), add(all)
 	if here == 0 {
@@ -120,7 +124,7 @@ func (p *problem) errors(sums, all []float64) float64 {
 	for predicted := range sums {
 		cost := 0.0
 		for actual := range sums {
-			cost += (sums[actual] + 10*all[actual]/total) * here / (here + 10) * p.table.ErrorCosts[actual][predicted]
+			cost += (sums[actual] + p.added*all[actual]/total) * here / (here + p.added) * p.table.ErrorCosts[actual][predicted]
 		}
 		least = min(least, cost)
 	}
@@ -140,7 +144,7 @@ func (p *problem) optimum(fixed []int, all []float64) float64 {
 	sums := p.weigh(fixed)
 	best := p.errors(sums, all)
 	for f := range fixed {
-		if fixed[f] >= 0 {
+		if fixed[f] >= 0 || p.depth > 0 && len(fixed)-count(fixed, -1) >= p.depth {
 			continue
 		}
 		due := p.features[f].Cost
@@ -182,12 +186,26 @@ func (p *problem) least(t *tree.Tree, v int, fixed []int, all []float64) float64
 	return min(best, total)
 }
 
-// TestOptimal: with few binary features, some pruning of the grown tree has the least total cost of all trees.
+func count(list []int, x int) (n int) {
+	for _, y := range list {
+		if y == x {
+			n++
+		}
+	}
+	return n
+}
+
+// TestOptimal: with few binary features, some pruning of the grown tree has the least total cost of all trees, whether
+// errors are smoothed or not, and with at most one, two or three tests on a path.
 func TestOptimal(t *testing.T) {
 	r := rand.New(rand.NewPCG(60, 1)) //nolint:gosec // data of a test
 	large := 0
-	for range 150 {
+	for i := range 150 {
 		p := draw(r)
+		if i%3 > 0 {
+			p.depth = r.IntN(4)
+			p.added = 0
+		}
 		grown := p.grow()
 		none := slices.Repeat([]int{-1}, len(p.features))
 		all := p.weigh(none)
