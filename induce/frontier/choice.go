@@ -12,7 +12,7 @@ import (
 // Choice is the point chosen from a pool, with the points listed for a person.
 type Choice struct {
 	Chosen Point
-	Reason string   // why the rule Best did not choose the point with the highest score; empty if it did
+	Reason string   // why Best did not choose the highest score, or Total the least total; empty if they did
 	Listed []Listed // by ascending billed expected cost
 }
 
@@ -70,10 +70,16 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 		return nil, err
 	}
 	reason := ""
-	if s.Rule == Best {
-		list, _ := s.Limits.within(all) // not empty, because one of them is chosen
+	list, _ := s.Limits.within(all) // not empty, because one of them is chosen
+	switch s.Rule {
+	case Best:
 		_, top := best(list, s.Query)
 		reason = Reason(&chosen, &top)
+	case Total:
+		if _, lowest, err := byTotal(list); err == nil && !lowest.Same(&chosen) {
+			reason = chanceReason(least(list, byScore, nil))
+		}
+	default:
 	}
 	points := p.list(all, s)
 	marks := []Point{chosen}

@@ -254,13 +254,8 @@ func Reason(chosen, top *Point) string {
 	if chosen.Score == nil || chosen.Same(top) {
 		return ""
 	}
-	rows := 0.0
-	for _, n := range top.Score.Rows {
-		rows += n
-	}
 	if chosen.isSingleLeaf() && !top.believed() {
-		return fmt.Sprintf("a single leaf: the best tree, of %d leaves, has an AUC of %.3f on %.0f rows that did not grow it, "+
-			"no more than chance among the trees gives", top.Leaves, top.Merits[AUC], rows)
+		return chanceReason(top)
 	}
 	size := fmt.Sprintf("%d leaves", chosen.Leaves)
 	if chosen.isSingleLeaf() {
@@ -268,4 +263,14 @@ func Reason(chosen, top *Point) string {
 	}
 	return fmt.Sprintf("%s: a tree of %d leaves would %s on rows that did not grow it, "+
 		"no more than chance or the tolerance", size, top.Leaves, top.By.Gain(top.Merit-chosen.Merit))
+}
+
+// chanceReason returns a sentence on why a single leaf was chosen instead of the point with the highest score.
+func chanceReason(top *Point) string {
+	rows := 0.0
+	for _, n := range top.Score.Rows {
+		rows += n
+	}
+	return fmt.Sprintf("a single leaf: the best tree, of %d leaves, has an AUC of %.3f on %.0f rows that did not grow it, "+
+		"no more than chance among the trees gives", top.Leaves, top.Merits[AUC], rows)
 }

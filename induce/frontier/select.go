@@ -19,7 +19,7 @@ const (
 	Highest                 // the point of highest merit; ties: the cheapest
 	OneSE                   // the cheapest point within one standard error of the highest merit
 	Paper                   // lambda from large to small, before the AUC drops
-	Total                   // the point of the least expected cost of tests and errors; ties: the cheapest
+	Total                   // the point of the least expected cost of tests and errors, if the rows have a signal
 	ByCosts                 // Total if errors have costs, otherwise Best: see Settled
 )
 
@@ -101,7 +101,8 @@ func Select(points []Point, q Query) (Point, error) {
 	case Paper:
 		return beforeDrop(list), nil
 	case Total:
-		return leastTotal(list)
+		chosen, _, err := byTotal(list)
+		return chosen, err
 	default:
 		return Point{}, fmt.Errorf("%w: %v", errRule, q.Rule)
 	}

@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 )
@@ -36,16 +37,30 @@ func priced(points []Point) bool {
 	return !slices.ContainsFunc(points, func(p Point) bool { return p.Judged.TotalCost == nil })
 }
 
-// leastTotal returns the point with the least total cost; ties: the cheapest point.
-func leastTotal(list []Point) (Point, error) {
+// byTotal returns the point that the rule Total chooses, and the point with the least total cost. They differ if the rows
+// have no signal: among thousands of prunings, some have a lower total by luck, and a single leaf is chosen.
+func byTotal(list []Point) (chosen, lowest Point, err error) {
 	if !priced(list) {
-		return Point{}, ErrNoErrorCosts
+		return chosen, lowest, ErrNoErrorCosts
 	}
+	lowest = *leastTotal(list)
+	if leaf := singleLeaf(list); leaf != nil && list[0].Score != nil && !least(list, byScore, nil).believed() {
+		return *leaf, lowest, nil
+	}
+	return lowest, lowest, nil
+}
+
+// leastTotal returns the point with the least total cost; ties: the cheapest point, then the one with the fewest leaves, as
+// further leaves of equal totals decide nothing.
+func leastTotal(list []Point) *Point {
 	lowest := *list[0].Judged.TotalCost
 	for i := range list {
 		lowest = min(lowest, *list[i].Judged.TotalCost)
 	}
-	return *least(list, cheaper, func(p *Point) bool { return *p.Judged.TotalCost <= lowest*(1+slack) }), nil
+	order := func(a, b *Point) int {
+		return cmp.Or(cmp.Compare(a.ExpectedCost, b.ExpectedCost), cmp.Compare(a.Leaves, b.Leaves), better(a, b))
+	}
+	return least(list, order, func(p *Point) bool { return *p.Judged.TotalCost <= lowest*(1+slack) })
 }
 
 // leastWithin returns the point with the least total cost within the limits; nil without error
@@ -54,8 +69,11 @@ func leastWithin(points []Point, limits Limits) (*Point, error) {
 	if !priced(points) {
 		return nil, nil //nolint:nilnil // nil without error costs
 	}
-	found, err := Select(points, Query{Rule: Total, Limits: limits})
-	return &found, err
+	list, err := limits.within(points)
+	if err != nil {
+		return nil, err
+	}
+	return leastTotal(list), nil
 }
 
 // dearerOrEqual reports whether a point q costs at least as much as p, in tests and in errors, but for rounding.

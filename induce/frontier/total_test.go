@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/frontier"
@@ -100,9 +101,17 @@ func TestLeastTotalListed(t *testing.T) {
 			n.Class = label.Decide(n.Probabilities)
 		}
 		s := frontier.Settings{Query: frontier.Query{Rule: c.rule}, Currencies: both()[:1], Step: .5}
-		choice, err := pool(t, &s, list).Choose(&s)
-		if err != nil {
-			t.Fatal(err)
+		few := pool(t, &s, list)
+		if c.rule == frontier.Total { // so few rows show no signal; with errors at 3 the least total is a single leaf's
+			unseen, err := few.Choose(&s)
+			if err != nil || unseen.Chosen.Leaves != 1 || strings.Contains(unseen.Reason, "no more than chance") != (c.wrong > 3) {
+				t.Errorf("errors at %v, without a signal: %d leaves, %q, %v", c.wrong, unseen.Chosen.Leaves, unseen.Reason, err)
+			}
+		}
+		few.Association = &frontier.Association{Feature: "a"}
+		choice, err := few.Choose(&s)
+		if err != nil || choice.Reason != "" {
+			t.Fatal(choice, err)
 		}
 		least, total, bare := "", 0.0, false
 		for i, p := range choice.Listed {

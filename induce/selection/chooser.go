@@ -185,7 +185,7 @@ func (c *Chooser) compete(ctx context.Context, candidates []frontier.Candidate) 
 		return nil, c.noChoice(err)
 	}
 	if w.Choice.Reason != "" {
-		c.Host.Note(c.Host.Setting("select") + " best: " + w.Choice.Reason)
+		c.Host.Note(c.Host.Setting("select") + " " + c.Settings.Rule.String() + ": " + w.Choice.Reason)
 	}
 	candidate := pool.Candidate(&w.Choice.Chosen)
 	candidate.Tree = w.TreeOf(&w.Choice.Chosen)
@@ -200,13 +200,13 @@ func (c *Chooser) choose(ctx context.Context, pool *frontier.Pool) (*frontier.Ch
 	if err != nil || !pool.Doubtful() {
 		return choice, err
 	}
-	if pool.Association, err = c.association(ctx); err != nil || s.Rule != frontier.Best || !pool.Association.Believed() {
+	if pool.Association, err = c.association(ctx); err != nil || s.Rule != frontier.Best && s.Rule != frontier.Total || !pool.Association.Believed() {
 		return choice, err
 	}
 	choice, err = pool.Choose(s)
 	if err == nil && choice.Chosen.Leaves > 1 {
-		c.Host.Note(fmt.Sprintf("%s best: the class depends on %s beyond chance (p = %.2g), so that %d leaves are taken though an AUC "+
-			"of %.3f alone would not show it", c.Host.Setting("select"), naming.Printable(pool.Association.Feature), pool.Association.P,
+		c.Host.Note(fmt.Sprintf("%s %s: the class depends on %s beyond chance (p = %.2g), so that %d leaves are taken though an AUC "+
+			"of %.3f alone would not show it", c.Host.Setting("select"), s.Rule, naming.Printable(pool.Association.Feature), pool.Association.P,
 			choice.Chosen.Leaves, choice.Chosen.Merit))
 	}
 	return choice, err

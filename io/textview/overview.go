@@ -190,7 +190,7 @@ func (o *Overview) features() string {
 func why(f *runfolder.Frontier, chosen *runfolder.Point) string {
 	text := whyAmong(f, chosen)
 	switch a := f.Association; {
-	case a == nil || f.Select != frontier.Best.String():
+	case a == nil || f.Select != frontier.Best.String() && f.Select != frontier.Total.String():
 		return text
 	case a.Believed():
 		return text + fmt.Sprintf("; the class depends on %s (p = %.2g)", name(a.Feature), a.P)
@@ -208,7 +208,7 @@ func whyAmong(f *runfolder.Frontier, chosen *runfolder.Point) string {
 		return "named by a person"
 	case f.ByDemand:
 		return "the cheapest tree that keeps the demand"
-	case rule == frontier.Total:
+	case rule == frontier.Total && (chosen.LeastTotal || chosen.Leaves > 1):
 		return "the least total cost of tests and errors"
 	case rule == frontier.Paper:
 		return "chosen by the rule of the paper"
@@ -221,7 +221,8 @@ func whyAmong(f *runfolder.Frontier, chosen *runfolder.Point) string {
 			on = "by " + f.Criterion().Figure() + " " + on
 		}
 		return "the best " + on
-	case f.Limits.PathsAlone() && rule == frontier.Best && f.Tolerance == 0:
+	case highest != nil && highest.ExpectedCost <= chosen.ExpectedCost && highest.Merit > chosen.Merit,
+		f.Limits.PathsAlone() && rule == frontier.Best && f.Tolerance == 0:
 		return "the highest score, of AUC and log loss less an allowance for the leaves, " + on
 	case highest == nil || highest.Merit <= chosen.Merit:
 		return "the cheapest of the trees that are as good"

@@ -197,15 +197,15 @@ func (c *choosing) bestOf(w *winner) string {
 	if c.Settings.Limits != (frontier.Limits{}) {
 		within = " within " + c.Settings.Limits.String()
 	}
-	chosen := &w.Competition.Choice.Chosen
-	if c.Settings.Rule == frontier.Total && best.Judged.TotalCost != nil && chosen.Judged.TotalCost != nil {
-		return fmt.Sprintf("with its errors a single leaf costs %.4g per row, and the cheapest of %d prunings of %d trees%s "+
-			"%.4g, %.4g of it for tests", *chosen.Judged.TotalCost, len(pool.Points), len(pool.Candidates),
-			within, *best.Judged.TotalCost, best.ExpectedCost)
-	}
 	chance := ""
 	if w.Competition.Choice.Reason != "" {
 		chance = ", but chance may give as much"
+	}
+	chosen := &w.Competition.Choice.Chosen
+	if c.Settings.Rule == frontier.Total && best.Judged.TotalCost != nil && chosen.Judged.TotalCost != nil {
+		return fmt.Sprintf("with its errors a single leaf costs %.4g per row, and the cheapest of %d prunings of %d trees%s "+
+			"%.4g, %.4g of it for tests%s", *chosen.Judged.TotalCost, len(pool.Points), len(pool.Candidates),
+			within, *best.Judged.TotalCost, best.ExpectedCost, chance)
 	}
 	return fmt.Sprintf("the best of %d prunings of %d trees%s has %d leaves, the expected cost %.3g and the merit %s, "+
 		"a single leaf has %s%s", len(pool.Points), len(pool.Candidates), within, best.Leaves, best.ExpectedCost,
