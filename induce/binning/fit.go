@@ -57,12 +57,6 @@ func ParseMethod(s string) (Method, error) {
 //
 // Two neighbouring values share a bin if no finite number separates them, such as the greatest
 // float64 and infinity.
-func FitNumeric(s *Summary, m Method, bins int) []float64 {
-	var f Fitter
-	return f.FitNumeric(s, m, bins)
-}
-
-// FitNumeric is the function FitNumeric with reused memory.
 func (f *Fitter) FitNumeric(s *Summary, m Method, bins int) []float64 {
 	f.load(s)
 	return f.cuts(m, bins)

@@ -113,12 +113,6 @@ func (s *Summary) Distinct() int {
 	return s.numbers.n + len(s.texts)
 }
 
-// Bytes returns the approximate memory of the summary, in bytes.
-func (s *Summary) Bytes() int {
-	const perText = 64 // string header, weight, share of the map, and a short text
-	return 16*(cap(s.numbers.slots)+cap(s.numbers.list)) + perText*len(s.texts)
-}
-
 // AddVector adds the rows at the given positions of a row group's column. weights[r] is
 // the positive weight of row r; if weights is nil, every row weighs 1. AddVector panics
 // if the type of v differs from the summary's.

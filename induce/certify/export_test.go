@@ -1,5 +1,10 @@
 package certify
 
+import (
+	"fmt"
+	"math"
+)
+
 // Method is a method of bounding with its bound.
 type Method struct {
 	Name string
@@ -24,6 +29,14 @@ func Methods(o Data, opts Options) []Method {
 		methods = append(methods, Method{v.String(), weightedMean(column(bounds, i), weights) - v.offset})
 	}
 	return methods
+}
+
+// String names the value with its parameter.
+func (v *value) String() string {
+	if v.name == Kraft {
+		return fmt.Sprintf("%s %.3g", v.name, v.multiplier*v.rate*math.Ln2)
+	}
+	return v.name
 }
 
 // LowerLimit is the lower confidence limit.

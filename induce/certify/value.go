@@ -1,7 +1,6 @@
 package certify
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/espalier-ml/espalier/induce/portable"
@@ -17,14 +16,6 @@ type value struct {
 	// Kraft's inequality: the least of x + multiplier * W/M * 2^(-rate x) over x >= d.
 	// rate is the most bits bought by a cost of 1.
 	multiplier, rate float64
-}
-
-// String names the value with its parameter.
-func (v *value) String() string {
-	if v.name == Kraft {
-		return fmt.Sprintf("%s %.3g", v.name, v.multiplier*v.rate*math.Ln2)
-	}
-	return v.name
 }
 
 // leaf returns the value of the best leaf whose cost is at least d and whose weight is at

@@ -82,10 +82,6 @@ func indexOf(names []string, name string) int {
 	return -1
 }
 
-// Bound lowers the limit of distinct pairs of predictions to most. Call it before any row is
-// counted. It has no effect on trees without leaf models.
-func (c *Counts) Bound(most int) { c.table.Bound(most) }
-
 // LostBits returns how many of its lowest bits each probability has lost; 0 if the counts are
 // exact.
 func (c *Counts) LostBits() int { return c.table.LostBits() }

@@ -432,7 +432,7 @@ func (t *Table) AddBlock(block []byte, classes int) error {
 func (t *Table) addObject(key []byte, hash uint64, o *blockObject) {
 	id := 0
 	for j, cw := range o.labels {
-		id = t.add(key, hash, cw.Class, cw.Weight, o.rows*int64(boolToInt(j == 0)))
+		id = t.Add(key, hash, cw.Class, cw.Weight, o.rows*int64(boolToInt(j == 0)))
 	}
 	for _, s := range o.shares {
 		if t.groups != nil {

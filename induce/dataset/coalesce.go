@@ -83,45 +83,19 @@ func (t *Table) Bytes() int {
 	return held
 }
 
-// Reset empties the table and keeps its memory.
-func (t *Table) Reset() {
-	clear(t.slots)
-	for i := range t.pages {
-		p := &t.pages[i]
-		p.keys = p.keys[:0]
-		p.class = p.class[:0]
-		p.weight = p.weight[:0]
-		p.rows = p.rows[:0]
-	}
-	for i := range t.raw {
-		t.raw[i] = t.raw[i][:0]
-	}
-	t.n = 0
-	t.head = nil
-	t.more = t.more[:0]
-	if t.groups != nil {
-		t.KeepGroups(int64(t.groups.most))
-	}
-}
-
 // HashKey returns the hash of a key. It also decides the shard of the key.
 func HashKey(key []byte) uint64 { return hashBytes(sqrt264, key) }
 
-// Add adds rows with the same key and class. hash must be HashKey(key).
-func (t *Table) Add(key []byte, hash uint64, class uint16, weight, rows int64) {
-	t.add(key, hash, class, weight, rows)
-}
-
 // AddGrouped is Add for rows of the same bucket, see Bucket.
 func (t *Table) AddGrouped(key []byte, hash uint64, bucket uint8, class uint16, weight, rows int64) {
-	id := t.add(key, hash, class, weight, rows)
+	id := t.Add(key, hash, class, weight, rows)
 	if t.groups != nil {
 		t.addGroup(id, GroupShare{Bucket: bucket, Class: class, Weight: weight, Rows: rows})
 	}
 }
 
-// add is Add, and returns the number of the object.
-func (t *Table) add(key []byte, hash uint64, class uint16, weight, rows int64) (id int) {
+// Add adds rows with the same key and class, and returns the number of the object. hash must be HashKey(key).
+func (t *Table) Add(key []byte, hash uint64, class uint16, weight, rows int64) (id int) {
 	id = t.find(key, hash, class)
 	p, at := t.place(id)
 	if t.hasRows {
@@ -176,7 +150,7 @@ func (t *Table) AddRows(r *Rows, at []int32) {
 		t.fetch(r.Hashes, now)
 		for _, i := range now {
 			count, weight := r.countAndWeight(i)
-			id := t.add(r.Keys[int(i)*stride:int(i+1)*stride], r.Hashes[i], r.Classes[i], weight, count)
+			id := t.Add(r.Keys[int(i)*stride:int(i+1)*stride], r.Hashes[i], r.Classes[i], weight, count)
 			if t.groups != nil {
 				t.addGroup(id, GroupShare{Bucket: r.Buckets[i], Class: r.Classes[i], Weight: weight, Rows: count})
 			}
@@ -190,7 +164,7 @@ func (t *Table) addSoftRows(r *Rows, rows []int32) {
 	for _, i := range rows {
 		count, weight := r.countAndWeight(i)
 		key := r.Keys[int(i)*stride : int(i+1)*stride]
-		id := t.add(key, r.Hashes[i], r.Classes[i], weight, count)
+		id := t.Add(key, r.Hashes[i], r.Classes[i], weight, count)
 		soft := t.softOf(id)
 		if t.groups != nil {
 			t.addGroup(id, GroupShare{Bucket: r.Buckets[i], Class: r.Classes[i], Weight: weight, Rows: count})

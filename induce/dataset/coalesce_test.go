@@ -93,30 +93,6 @@ func dealtBlocks(r *rand.Rand, s *shape, rows []row) [][]byte {
 	return blocks
 }
 
-// TestTableReset: a reset removes all objects, with and without chains of further
-// classes.
-func TestTableReset(t *testing.T) {
-	for _, d := range draws(2) {
-		t.Run(d.label, func(t *testing.T) {
-			s, r := d.shape, d.r
-			table := s.table(s.rows(r, 700))
-			held := table.Bytes()
-			for range 3 {
-				table.Reset()
-				if table.Len() != 0 {
-					t.Fatalf("%d objects after a reset", table.Len())
-				}
-				rows := s.rows(r, 1+r.IntN(700))
-				s.addTo(table, rows)
-				checkObjects(t, canonical(s.decode(t, table.AppendBlock(nil, 0, table.Len()))), coalesce(rows))
-			}
-			if table.Bytes() < held/2 { // all but the chains' heads
-				t.Errorf("%d bytes held after resets, %d before", table.Bytes(), held)
-			}
-		})
-	}
-}
-
 // TestTableBytes: Bytes grows at least with the keys, as callers flush tables by it.
 func TestTableBytes(t *testing.T) {
 	for _, s := range shapes() {

@@ -18,7 +18,6 @@ type Point struct {
 	Lambda   float64
 	Currency prune.Currency // currency of the pruning
 	Step     int            // step of the pruning sequence; 0 for the unpruned tree
-	Alpha    float64        // alpha of the step
 	Ridge    float64        // regularisation strength of the leaf models; 0: no models
 	Boosted  int            // number of trees in the leaves' boosters; 0: no boosters
 

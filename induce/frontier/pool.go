@@ -100,7 +100,7 @@ func NewPool(ctx context.Context, candidates []Candidate, s *Settings, done *ato
 func (p *Pruning) point(c *Candidate, step int) Point {
 	s := &p.Sequence.Steps[step]
 	return Point{
-		Tree: p.Candidate, Lambda: c.lambda(), Currency: p.Sequence.Currency(), Step: step, Alpha: s.Alpha,
+		Tree: p.Candidate, Lambda: c.lambda(), Currency: p.Sequence.Currency(), Step: step,
 		Complexity: s.Complexity, PaidTests: s.PaidTests,
 	}
 }

@@ -94,22 +94,21 @@ func pool(t *testing.T, s *frontier.Settings, list []frontier.Candidate) *fronti
 	return p
 }
 
-// TestPool: all steps of two trees in two currencies compete, with the alphas, costs
-// and areas of grownTree.
+// TestPool: all steps of two trees in two currencies compete, with the costs and areas
+// of grownTree.
 func TestPool(t *testing.T) {
 	p := pool(t, &frontier.Settings{Currencies: both()}, candidates())
 	if len(p.Points) != 12 {
 		t.Fatalf("%d points, want 3 steps of 2 trees in 2 currencies", len(p.Points))
 	}
-	alphas := map[prune.Currency][]float64{prune.Leaves: {0, .2, .3}, prune.Cost: {0, .16, .3}}
 	for i, q := range p.Points {
 		at, currency, step := i/6, both()[i/3%2], i%3
 		lambda := []float64{math.Inf(1), 10}[at]
 		if q.Tree != at || q.Currency != currency || q.Step != step || q.Lambda != lambda {
 			t.Errorf("point %d: step %d of tree %d in %v, lambda %v", i, q.Step, q.Tree, q.Currency, q.Lambda)
 		}
-		if math.Abs(q.Alpha-alphas[currency][step]) > 1e-15 || math.Abs(*q.Validation.AUC-areas[step]) > 1e-15 || q.Test.AUC != nil {
-			t.Errorf("point %d: alpha %v, area %v, area on no rows %v", i, q.Alpha, *q.Validation.AUC, q.Test.AUC)
+		if math.Abs(*q.Validation.AUC-areas[step]) > 1e-15 || q.Test.AUC != nil {
+			t.Errorf("point %d: area %v, area on no rows %v", i, *q.Validation.AUC, q.Test.AUC)
 		}
 		if q.Leaves != 3-step || q.ExpectedCost != []float64{2.25, 1, 0}[step] {
 			t.Errorf("point %d: %d leaves, expected cost %v", i, q.Leaves, q.ExpectedCost)

@@ -123,7 +123,7 @@ func (b *boosting) begin(values [][]float64) {
 				intercept[k] = portable.Log(shares[i][1]) - portable.Log(shares[i][0])
 			}
 		}
-		b.plain[i] = &Model{Leaf: &tree.LeafModel{Intercept: rounded(intercept)}, values: values, features: b.features}
+		b.plain[i] = &Model{Leaf: &tree.LeafModel{Intercept: rounded(intercept)}, values: values}
 	}
 }
 

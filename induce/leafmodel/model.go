@@ -16,9 +16,8 @@ import (
 type Model struct {
 	Leaf *tree.LeafModel // as in tree.json; features are numbered as for Fit
 
-	values   [][]float64 // by feature and code: see codeValues
-	features []dataset.Feature
-	booster  *boost.Evaluator // evaluator of the booster in Leaf; nil if absent
+	values  [][]float64      // by feature and code: see codeValues
+	booster *boost.Evaluator // evaluator of the booster in Leaf; nil if absent
 }
 
 // Probabilities sets the class probabilities of object i.
@@ -150,7 +149,7 @@ func (f *fitter) model(l *layer, p *place) *Model {
 			intercept[k] = z
 		}
 	}
-	m := &Model{Leaf: &tree.LeafModel{Intercept: rounded(intercept)}, values: f.values, features: f.features}
+	m := &Model{Leaf: &tree.LeafModel{Intercept: rounded(intercept)}, values: f.values}
 	for _, c := range curves {
 		m.Leaf.Terms = append(m.Leaf.Terms, c.term(f.values[c.feature], f.scores))
 	}

@@ -48,11 +48,9 @@ func Leaves(t *tree.Tree, counts *tree.LeafCounts) []Leaf {
 	return leaves
 }
 
-// Scores returns a table of the rows by their predictions, for a tree with leaf models. It
+// scores returns a table of the rows by their predictions, for a tree with leaf models. It
 // has an entry for each leaf without a model, and for each distinct prediction of a leaf
 // with one, in any order. For a tree without models it is the same as Leaves.
-func Scores(t *tree.Tree, counts *tree.ScoreCounts) []Leaf { return scores(t, counts, counts.Groups()) }
-
 func scores(t *tree.Tree, counts *tree.ScoreCounts, groups *tree.GroupCounts) []Leaf {
 	p := newPaths(t)
 	var leaves []Leaf

@@ -153,10 +153,6 @@ func (s *Sequence) At(alpha float64) int {
 	return max(sort.Search(len(s.Steps), func(k int) bool { return s.Steps[k].Alpha > alpha }), 1) - 1
 }
 
-// Cut returns the first step at which a node of the un-pruned tree is not an inner
-// node; 0 for leaves. The node is a leaf from this step until its parent is cut.
-func (s *Sequence) Cut(node int) int { return int(s.cut[node]) }
-
 // leafAt reports whether a node of a step's tree is a leaf.
 func (s *Sequence) leafAt(node, step int) bool { return int(s.cut[node]) <= step }
 

@@ -10,8 +10,7 @@ import (
 type Score struct {
 	metric.Judgement
 
-	ExpectedCost  *float64 // mean billed cost of the tests that a row is asked
-	ExpectedTests *float64 // mean number of the tests
+	ExpectedCost *float64 // mean billed cost of the tests that a row is asked
 }
 
 // AddUp sets TotalCost: the billed cost of the tests and the cost of the predictions.
@@ -52,14 +51,10 @@ func Sweep(sequences []*Sequence, r *Rows) [][]Score {
 		if mistakes != nil {
 			r.judged.scoreErrors(scores[i], &paths[i], mistakes)
 		}
-		values := make([]expectation, len(s.Steps)) // one allocation for all steps
-		for k, e := range s.expected(r.judged.weight) {
-			v := &values[k]
-			score := &scores[i][k]
-			*v = e
-			score.ExpectedCost = &v.cost
-			score.ExpectedTests = &v.tests
-			score.AddUp()
+		expected := s.expected(r.judged.weight)
+		for k := range expected {
+			scores[i][k].ExpectedCost = &expected[k].cost
+			scores[i][k].AddUp()
 		}
 	}
 	scoreAreas(sequences, paths, scores, r)

@@ -67,7 +67,7 @@ func TestSweep(t *testing.T) {
 				if m.AUCOvRMacro == nil {
 					undefined++
 				}
-				want := prune.Score{ExpectedCost: m.ExpectedCost, ExpectedTests: m.ExpectedTests}
+				want := prune.Score{ExpectedCost: m.ExpectedCost}
 				want.Judgement = metric.Judgement{
 					AUC: m.AUCOvRMacro, LogLoss: m.LogLoss, Accuracy: m.Accuracy, ErrorCost: m.ExpectedErrorCost,
 				}

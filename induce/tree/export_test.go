@@ -16,3 +16,7 @@ type (
 	FileSchema   = fileSchema
 	FileColumn   = fileColumn
 )
+
+// LowerBounds returns for each node a lower bound on the probability that a new row at the node is of its
+// most probable class: see Standing.AtLeast.
+func (t *Tree) LowerBounds() []float64 { return t.sureness().all() }

@@ -17,7 +17,6 @@ import (
 // the leaves which rows with such a value cannot reach, because they are on the other side of a
 // split. The leaves of a row are the bits left after applying the masks of all its features.
 type compiledBooster struct {
-	trees  int
 	words  int       // length of a mask
 	half   int       // half the length of a lead's cuts, padding included: see passed
 	leads  []lead    // by feature
@@ -266,7 +265,7 @@ type fork struct {
 
 // compileTrees compiles at most partTrees trees.
 func (s *Scorer) compileTrees(t *Tree, trees []boost.Tree) compiledBooster {
-	b := compiledBooster{trees: len(trees), words: (len(trees) + wordTrees - 1) / wordTrees}
+	b := compiledBooster{words: (len(trees) + wordTrees - 1) / wordTrees}
 	forks := make([][]fork, len(s.inputs))
 	for number, tree := range trees {
 		b.firsts = append(b.firsts, int32(len(b.values)/portable.Scores(len(t.Label.Classes))))

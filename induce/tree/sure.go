@@ -50,10 +50,6 @@ func (t *Tree) sureness() *sureness {
 	return s
 }
 
-// LowerBounds returns for each node a lower bound on the probability that a new row at the node is of its
-// most probable class: see Standing.AtLeast.
-func (t *Tree) LowerBounds() []float64 { return t.sureness().all() }
-
 // all returns the bounds of all nodes.
 func (s *sureness) all() []float64 {
 	bounds := make([]float64, len(s.tree.Nodes))

@@ -92,9 +92,6 @@ func (r *Reader) Byte() byte {
 	return c
 }
 
-// Uint16 reads two bytes, the lower one first.
-func (r *Reader) Uint16() uint16 { return uint16(r.Byte()) | uint16(r.Byte())<<8 }
-
 // Float reads the eight bytes of a number, the lowest one first.
 func (r *Reader) Float() float64 {
 	b := r.Take(8)

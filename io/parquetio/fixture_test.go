@@ -96,7 +96,7 @@ func TestColumns(t *testing.T) {
 	for _, c := range f.Columns() {
 		line := []string{c.Name + ":", c.Physical, c.Logical, c.Type.String(), c.Unit.String()}
 		for flag, set := range map[string]bool{
-			"integer": c.Integer && !c.Null, "empty": c.Null, "nested": c.Nested, "unsupported": c.Unsupported != "",
+			"empty": c.Null, "nested": c.Nested, "unsupported": c.Unsupported != "",
 			"required": !c.Optional,
 		} {
 			if set { // no column has two
@@ -113,14 +113,14 @@ func TestColumns(t *testing.T) {
 
 const wantColumns = `
 bool: BOOLEAN text
-int8: INT32 INT(8,true) number integer
-uint8: INT32 INT(8,false) number integer
-int16: INT32 INT(16,true) number integer
-uint16: INT32 INT(16,false) number integer
-int32: INT32 number integer
-uint32: INT32 INT(32,false) number integer
-int64: INT64 number integer
-uint64: INT64 INT(64,false) number integer
+int8: INT32 INT(8,true) number
+uint8: INT32 INT(8,false) number
+int16: INT32 INT(16,true) number
+uint16: INT32 INT(16,false) number
+int32: INT32 number
+uint32: INT32 INT(32,false) number
+int64: INT64 number
+uint64: INT64 INT(64,false) number
 float16: FIXED_LEN_BYTE_ARRAY(2) FLOAT16 number
 float32: FLOAT number
 float64: DOUBLE number
@@ -128,12 +128,12 @@ decimal9: FIXED_LEN_BYTE_ARRAY(4) DECIMAL(9,2) number
 decimal18: FIXED_LEN_BYTE_ARRAY(8) DECIMAL(18,5) number
 decimal38: FIXED_LEN_BYTE_ARRAY(16) DECIMAL(38,10) number
 decimal76: FIXED_LEN_BYTE_ARRAY(32) DECIMAL(76,20) number
-date: INT32 DATE number date integer
-time32: INT32 TIME(isAdjustedToUTC=false,unit=MILLIS) number time integer
-time64: INT64 TIME(isAdjustedToUTC=false,unit=MICROS) number time integer
-timestamp_ms: INT64 TIMESTAMP(isAdjustedToUTC=true,unit=MILLIS) number timestamp integer
-timestamp_us: INT64 TIMESTAMP(isAdjustedToUTC=true,unit=MICROS) number timestamp integer
-timestamp_ns: INT64 TIMESTAMP(isAdjustedToUTC=true,unit=NANOS) number timestamp integer
+date: INT32 DATE number date
+time32: INT32 TIME(isAdjustedToUTC=false,unit=MILLIS) number time
+time64: INT64 TIME(isAdjustedToUTC=false,unit=MICROS) number time
+timestamp_ms: INT64 TIMESTAMP(isAdjustedToUTC=true,unit=MILLIS) number timestamp
+timestamp_us: INT64 TIMESTAMP(isAdjustedToUTC=true,unit=MICROS) number timestamp
+timestamp_ns: INT64 TIMESTAMP(isAdjustedToUTC=true,unit=NANOS) number timestamp
 string: BYTE_ARRAY STRING text
 binary: BYTE_ARRAY text
 dictionary: BYTE_ARRAY STRING text

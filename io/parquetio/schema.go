@@ -19,7 +19,6 @@ type Column struct {
 	Unit        dataset.Unit      // unit of points in time
 	Zone        dataset.Zone      // zone of timestamps, if the logical type specifies it
 	Null        bool              // the column has no values: its logical type is null, or the footer counts none
-	Integer     bool              // all values are whole numbers
 	Physical    string            // Parquet's name of the physical type
 	Logical     string            // Parquet's name of the logical type; empty if absent
 	Nested      bool              // a group or a repeated column: not readable
@@ -163,21 +162,9 @@ func describeColumn(e *format.SchemaElement) (Column, leaf) {
 		c.Type = dataset.Text
 	default:
 		c.Type, c.Unit, c.Zone = dataset.Number, l.unit, zoneOf(e)
-		c.Integer = isWhole(l)
 	}
 	_, c.Null = e.LogicalType.Value.(*format.NullType)
 	return c, l
-}
-
-func isWhole(l leaf) bool {
-	switch l.kind {
-	case int32s, uint32s, int64s, uint64s, ticks32, ticks64, int96s:
-		return true
-	case decimal32, decimal64, decimalBytes:
-		return l.scale == 0
-	default:
-		return false
-	}
 }
 
 func physicalWidth(e *format.SchemaElement) int {

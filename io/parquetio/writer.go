@@ -396,9 +396,6 @@ func (w *Writer) endChunks(chunks ...*format.ColumnMetaData) {
 	w.next = (w.next + 1) % len(w.fields)
 }
 
-// Size returns the number of bytes written so far; after Commit it is the size of the file.
-func (w *Writer) Size() int64 { return w.offset }
-
 // Commit ends the file, and makes it visible. The last row group must be complete.
 func (w *Writer) Commit() error {
 	if w.next != 0 {

@@ -121,8 +121,8 @@ func TestWriter(t *testing.T) {
 				t.Fatal(err)
 			}
 			file, err := store.ReadAll(t.Context(), url, 0)
-			if err != nil || int64(len(file)) != w.Size() {
-				t.Fatalf("%d bytes, Size says %d; %v", len(file), w.Size(), err)
+			if err != nil {
+				t.Fatal(err)
 			}
 			for i := range columns {
 				if diff := cmp.Diff(want[i], spell(t, store, url, fields[i].Name)); diff != "" {

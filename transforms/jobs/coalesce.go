@@ -39,7 +39,7 @@ type CoalesceConfig struct {
 	Shards   int    // number of shards of a part; objects go to shards by their hash
 	Spill    string // folder for objects between the halves of the job; empty: they go through the shuffle
 	Blocks   string // folder of blocks
-	Memory   int64  // bytes of tables at which a bundle sends them early: see CoalesceBytes; 0: heldBytes
+	Memory   int64  // bytes of tables at which a bundle sends them early; 0: heldBytes
 }
 
 // Coalesce turns rows into objects: it reads the row groups of tasks, a PCollection<[]byte> of
@@ -271,36 +271,6 @@ func (c *CoalesceConfig) tableBytes() int64 {
 // tableBytesOf returns the most bytes that a table takes for an object with codes of stride bytes:
 // codes, class, weight, and up to 1/0.375 slots of 8 bytes.
 func tableBytesOf(stride int) int64 { return int64(stride) + 2 + 8 + 22 }
-
-// blockBytesOf returns the bytes of an object in a block: codes, and mostly three bytes of
-// class weights.
-func blockBytesOf(stride int) int64 { return int64(stride) + 3 }
-
-// CoalesceBytes estimates the peak memory of Coalesce in a single process, given the number of
-// objects, the stride of their codes in bytes, the shards of each part and the workers:
-//
-//   - rows being read: codes, hashes, classes and positions of up to two pieces per worker;
-//   - in the first half of the job, the tables, at most memory/2 (0: heldBytes), at which they are
-//     sent early; in the second half, a table and blocks of one shard per worker;
-//   - all blocks, unless they go to files.
-//
-// It does not include garbage and the memory of the runner.
-func CoalesceBytes(objects int64, stride, shards, workers int, memory int64, files bool) int64 {
-	c := CoalesceConfig{Memory: memory}
-	if files {
-		c.Spill = "files"
-	}
-	table := tableBytesOf(stride)
-	block := blockBytesOf(stride)
-	rows := int64(workers) * 2 * pieceRows * int64(stride+8+2+4+8+1)
-	reading := min(objects*table, c.tableBytes())
-	merging := min(objects, int64(workers)*(objects/int64(max(1, shards))+1)) * (table + block)
-	blocks := objects * block
-	if files {
-		blocks = int64(workers) * elements.BlockBytes
-	}
-	return rows + max(reading, merging) + blocks
-}
 
 // Shards returns how many shards to use for this many rows with codes of stride bytes. A shard fits
 // into the memory of a worker several times, even if no two rows are equal.

@@ -2,7 +2,7 @@ package jsontree
 
 import (
 	"bytes"
-	_ "embed" // the schema and the interpreter
+	_ "embed" // the interpreter
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -17,14 +17,8 @@ import (
 // Format is the beginning of each document.
 const Format = "espalier/plain-tree"
 
-// Schema returns the JSON Schema of the documents.
-func Schema() []byte { return []byte(schema) }
-
 // Interpreter returns a Python module whose function predict(tree, row) evaluates a document.
 func Interpreter() []byte { return []byte(interpreter) }
-
-//go:embed plain_tree.schema.json
-var schema string
 
 //go:embed plain_tree.py
 var interpreter string
