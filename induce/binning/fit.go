@@ -6,9 +6,9 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/naming"
 )
 
 // Method is a method of choosing the cuts of numeric features.
@@ -26,25 +26,15 @@ const (
 	Uniform
 )
 
-func methodNames() []string { return []string{"", "kmeans", "quantile", "uniform"} }
-
 // Methods returns the names of all methods.
-func Methods() []string { return methodNames()[1:] }
+func Methods() []string { return []string{"kmeans", "quantile", "uniform"} }
 
 // String returns the name of the method in flags and tree.json.
-func (m Method) String() string {
-	if names := methodNames(); int(m) < len(names) && m > 0 {
-		return names[m]
-	}
-	return "unknown"
-}
+func (m Method) String() string { return naming.Of(m, KMeans, Methods()) }
 
 // ParseMethod reads the name of a method.
 func ParseMethod(s string) (Method, error) {
-	if i := slices.Index(methodNames(), s); i > 0 {
-		return Method(i), nil
-	}
-	return 0, fmt.Errorf("binning %q: want one of %s", s, strings.Join(Methods(), ", "))
+	return naming.Parse("binning", s, KMeans, Methods())
 }
 
 // FitNumeric returns the cuts of a numeric column, strictly increasing and finite, for at most bins

@@ -29,11 +29,6 @@ func TestMethodNames(t *testing.T) {
 			t.Errorf("%q is method %d and error %v, want %d", want, got, err, m)
 		}
 	}
-	for _, m := range []binning.Method{0, 4} {
-		if m.String() != "unknown" {
-			t.Errorf("method %d is %q", m, m)
-		}
-	}
 	for _, name := range []string{"", "unknown", "Quantile", "k-means"} {
 		if m, err := binning.ParseMethod(name); err == nil || !strings.Contains(err.Error(), `"`+name+`"`) {
 			t.Errorf("%q is method %d and error %v", name, m, err)

@@ -280,7 +280,7 @@ func TestKindString(t *testing.T) {
 			t.Errorf("%#v is spelled %q, want %q", name, name, want)
 		}
 	}
-	if s := dataset.ValueType(9).String(); s != "unknown" {
+	if s := dataset.ValueType(9).String(); s != "unknown(9)" {
 		t.Errorf("value type 9 is spelled %q", s)
 	}
 }

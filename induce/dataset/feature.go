@@ -2,6 +2,8 @@ package dataset
 
 import (
 	"strconv"
+
+	"github.com/espalier-ml/espalier/induce/naming"
 )
 
 // Kind is the kind of a feature: numeric features have ordered values and cuts.
@@ -14,16 +16,7 @@ const (
 )
 
 // String returns the kind as tree.json and schema.json spell it.
-func (k Kind) String() string {
-	switch k {
-	case Numeric:
-		return "numeric"
-	case Categorical:
-		return "categorical"
-	default:
-		return "unknown"
-	}
-}
+func (k Kind) String() string { return naming.Of(k, 0, []string{"unknown", "numeric", "categorical"}) }
 
 // Feature is a fitted feature column: the codes of its values, and the prices of its
 // tests.

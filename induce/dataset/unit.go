@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/espalier-ml/espalier/induce/naming"
 )
 
 // Unit is the unit of points in time. Whatever the unit in a file, dates are converted to days and
@@ -28,12 +30,7 @@ const (
 func unitNames() []string { return []string{"", "date", "time", "timestamp"} }
 
 // String returns the unit as tree.json and schema.json spell it; empty: Plain.
-func (u Unit) String() string {
-	if names := unitNames(); int(u) < len(names) {
-		return names[u]
-	}
-	return "unknown"
-}
+func (u Unit) String() string { return naming.Of(u, Plain, unitNames()) }
 
 // Things returns the plural of the unit's name, for messages.
 func (u Unit) Things() string {

@@ -3,6 +3,8 @@ package dataset
 import (
 	"math"
 	"strconv"
+
+	"github.com/espalier-ml/espalier/induce/naming"
 )
 
 // ValueType is the type of a column's decoded values.
@@ -16,16 +18,7 @@ const (
 )
 
 // String returns the name used in messages and schema.json.
-func (t ValueType) String() string {
-	switch t {
-	case Number:
-		return "number"
-	case Text:
-		return "text"
-	default:
-		return "unknown"
-	}
-}
+func (t ValueType) String() string { return naming.Of(t, 0, []string{"unknown", "number", "text"}) }
 
 // Vector is one decoded column of one row group, in one of two forms.
 //

@@ -3,6 +3,8 @@ package dataset
 import (
 	"fmt"
 	"time"
+
+	"github.com/espalier-ml/espalier/induce/naming"
 )
 
 // Zone is the kind of a timestamp: an instant, or a local time without a time zone. The numbers of
@@ -18,18 +20,7 @@ const (
 )
 
 // String returns the zone as in tree.json and schema.json; empty for NoZone.
-func (z Zone) String() string {
-	switch z {
-	case NoZone:
-		return ""
-	case UTC:
-		return "utc"
-	case Local:
-		return "local"
-	default:
-		return "unknown"
-	}
-}
+func (z Zone) String() string { return naming.Of(z, NoZone, []string{"", "utc", "local"}) }
 
 // With returns the zone of a column that occurs in two files, in either order: UTC if one of them
 // is UTC.

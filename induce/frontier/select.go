@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
+
+	"github.com/espalier-ml/espalier/induce/naming"
 )
 
 // Rule is a rule of selection among the points within the limits.
@@ -24,25 +25,15 @@ const (
 )
 
 func ruleNames() []string {
-	return []string{"", "first", "best", "highest", "one_se", "paper", "total", "auto"}
+	return []string{"first", "best", "highest", "one_se", "paper", "total", "auto"}
 }
 
 // String returns the rule's name in flags.
-func (r Rule) String() string {
-	if names := ruleNames(); r > 0 && int(r) < len(names) {
-		return names[r]
-	}
-	return fmt.Sprintf("unknown(%d)", uint8(r))
-}
+func (r Rule) String() string { return naming.Of(r, First, ruleNames()) }
 
 // ParseRule reads a rule's name.
 func ParseRule(s string) (Rule, error) {
-	names := ruleNames()
-	if i := slices.Index(names, s); i > 0 {
-		return Rule(i), nil
-	}
-	last := len(names) - 1
-	return 0, fmt.Errorf("rule of selection %q: want %s or %s", s, strings.Join(names[1:last], ", "), names[last])
+	return parseName("rule of selection", s, First, ruleNames())
 }
 
 // Settled returns the rule that a choice uses: ByCosts becomes Total if errors have costs, otherwise Best.

@@ -14,3 +14,17 @@ func TestFirst(t *testing.T) {
 		}
 	}
 }
+
+// TestOf: values have their names, from the first value on, and names their values.
+func TestOf(t *testing.T) {
+	names := []string{"a", "b"}
+	for value, want := range []string{"unknown(0)", "a", "b", "unknown(3)"} {
+		if got := naming.Of(uint8(value), 1, names); got != want {
+			t.Errorf("%d is named %q, want %q", value, got, want)
+		}
+		parsed, err := naming.Parse("letter", want, uint8(1), names)
+		if named := len(want) == 1; named != (err == nil) || named && parsed != uint8(value) {
+			t.Errorf("%q is %d, %v", want, parsed, err)
+		}
+	}
+}

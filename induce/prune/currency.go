@@ -1,9 +1,6 @@
 package prune
 
-import (
-	"fmt"
-	"strings"
-)
+import "github.com/espalier-ml/espalier/induce/naming"
 
 // Currency is the complexity measure that alpha multiplies.
 type Currency uint8
@@ -16,22 +13,12 @@ const (
 	Total                       // Cost, where the risk is the cost of errors: with alpha 1 the sum is the total cost
 )
 
-func currencyNames() []string { return []string{"", "leaves", "cost", "max_cost", "total"} }
+func currencyNames() []string { return []string{"leaves", "cost", "max_cost", "total"} }
 
 // String returns the currency's name in flags and tree.json.
-func (c Currency) String() string {
-	if names := currencyNames(); c > 0 && int(c) < len(names) {
-		return names[c]
-	}
-	return fmt.Sprintf("unknown(%d)", uint8(c))
-}
+func (c Currency) String() string { return naming.Of(c, Leaves, currencyNames()) }
 
 // ParseCurrency reads a currency's name.
 func ParseCurrency(s string) (Currency, error) {
-	for i, name := range currencyNames() {
-		if i > 0 && name == s {
-			return Currency(i), nil
-		}
-	}
-	return 0, fmt.Errorf("pruning currency %q: want one of %s", s, strings.Join(currencyNames()[1:], ", "))
+	return naming.Parse("pruning currency", s, Leaves, currencyNames())
 }

@@ -1,9 +1,6 @@
 package split
 
-import (
-	"fmt"
-	"strings"
-)
+import "github.com/espalier-ml/espalier/induce/naming"
 
 // Algorithm is a criterion: it defines the score of a test.
 type Algorithm uint8
@@ -67,23 +64,20 @@ func (a Algorithm) definition() definition {
 }
 
 // Algorithms returns the names of all algorithms.
-func Algorithms() []string { return algorithmNames()[1:] }
-
-func algorithmNames() []string {
+func Algorithms() []string {
 	var names []string
-	for _, d := range definitions() {
+	for _, d := range definitions()[1:] {
 		names = append(names, d.name)
 	}
 	return names
 }
 
 // String returns the name of the algorithm in flags and tree.json.
-func (a Algorithm) String() string { return nameOf(algorithmNames(), int(a)) }
+func (a Algorithm) String() string { return naming.Of(a, 1, Algorithms()) }
 
 // ParseAlgorithm reads the name of an algorithm.
 func ParseAlgorithm(s string) (Algorithm, error) {
-	i, err := parseName("algorithm", algorithmNames(), s)
-	return Algorithm(i), err
+	return naming.Parse("algorithm", s, Algorithm(1), Algorithms())
 }
 
 // Terms returns the terms of the score.
@@ -112,7 +106,7 @@ const (
 )
 
 func familyNames() []string {
-	return []string{"", "onehot", "threshold", "both", "multiway", "set", "all"}
+	return []string{"onehot", "threshold", "both", "multiway", "set", "all"}
 }
 
 // Thresholds reports whether the family has thresholds.
@@ -141,12 +135,11 @@ const manyCodes = 1000
 func (f Family) Sets(codes int) bool { return f == Sets || f == All && codes >= manyCodes }
 
 // String returns the name of the family in flags and tree.json.
-func (f Family) String() string { return nameOf(familyNames(), int(f)) }
+func (f Family) String() string { return naming.Of(f, OneHot, familyNames()) }
 
 // ParseFamily reads the name of a family.
 func ParseFamily(s string) (Family, error) {
-	i, err := parseName("tests", familyNames(), s)
-	return Family(i), err
+	return naming.Parse("tests", s, OneHot, familyNames())
 }
 
 // Classes selects the class weights of a node, which determine impurity and the stopping rule. In
@@ -161,15 +154,14 @@ const (
 	OfRows                   // each row counts with its weight for its own class
 )
 
-func classesNames() []string { return []string{"", "objects", "rows"} }
+func classesNames() []string { return []string{"objects", "rows"} }
 
 // String returns the name in flags and tree.json.
-func (c Classes) String() string { return nameOf(classesNames(), int(c)+1) }
+func (c Classes) String() string { return naming.Of(c, OfObjects, classesNames()) }
 
 // ParseClasses reads the name of a kind of class weights.
 func ParseClasses(s string) (Classes, error) {
-	i, err := parseName("classes", classesNames(), s)
-	return Classes(max(i, 1) - 1), err
+	return naming.Parse("classes", s, OfObjects, classesNames())
 }
 
 // Kind is the kind of a test. The order of the kinds breaks ties within a feature.
@@ -187,30 +179,13 @@ const (
 )
 
 func kindNames() []string {
-	return []string{"", "threshold", "bin", "equals", "multiway", "other", "missing", "in"}
+	return []string{"threshold", "bin", "equals", "multiway", "other", "missing", "in"}
 }
 
 // String returns the kind's name in tree.json.
-func (k Kind) String() string { return nameOf(kindNames(), int(k)) }
+func (k Kind) String() string { return naming.Of(k, Threshold, kindNames()) }
 
 // ParseKind reads a kind's name.
 func ParseKind(s string) (Kind, error) {
-	i, err := parseName("kind of test", kindNames(), s)
-	return Kind(i), err
-}
-
-func nameOf(names []string, i int) string {
-	if i <= 0 || i >= len(names) {
-		return fmt.Sprintf("unknown(%d)", i)
-	}
-	return names[i]
-}
-
-func parseName(what string, names []string, s string) (int, error) {
-	for i := 1; i < len(names); i++ {
-		if names[i] == s {
-			return i, nil
-		}
-	}
-	return 0, fmt.Errorf("%s %q: want one of %s", what, s, strings.Join(names[1:], ", "))
+	return naming.Parse("kind of test", s, Threshold, kindNames())
 }

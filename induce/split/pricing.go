@@ -1,8 +1,9 @@
 package split
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/espalier-ml/espalier/induce/naming"
 )
 
 // Pricing describes how the score of a test counts prices. It does not affect what is billed. The
@@ -29,14 +30,9 @@ const (
 	FlooredPrices               // the price, which counts as at least the usual price
 )
 
-func pricesNames() []string { return []string{"", "root", "shifted", "floored"} }
-
 // String returns the name in tree.json, which is empty for FullPrices.
 func (p Prices) String() string {
-	if names := pricesNames(); int(p) < len(names) {
-		return names[p]
-	}
-	return fmt.Sprintf("unknown(%d)", uint8(p))
+	return naming.Of(p, FullPrices, []string{"", "root", "shifted", "floored"})
 }
 
 // rootFloor is the least price that RootPrices counts, as a share of the usual price.
@@ -54,14 +50,9 @@ const (
 	FreeSetUps                 // nothing: the group is bought as soon as a test is worth its own price
 )
 
-func setUpNames() []string { return []string{"", "shared", "free"} }
-
 // String returns the name in tree.json, which is empty for PaidSetUps.
 func (s SetUps) String() string {
-	if names := setUpNames(); int(s) < len(names) {
-		return names[s]
-	}
-	return fmt.Sprintf("unknown(%d)", uint8(s))
+	return naming.Of(s, PaidSetUps, []string{"", "shared", "free"})
 }
 
 // divisor returns the number by which the score of a test with this cost is divided. FullPrices

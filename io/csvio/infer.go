@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/naming"
 )
 
 // Type is the type of a column.
@@ -27,24 +28,7 @@ const (
 
 // String names a type.
 func (t Type) String() string {
-	switch t {
-	case Boolean:
-		return "boolean"
-	case Integer:
-		return "integer"
-	case Float:
-		return "number"
-	case Date:
-		return "date"
-	case Time:
-		return "time"
-	case Timestamp:
-		return "timestamp"
-	case Local:
-		return "local timestamp"
-	default:
-		return "text"
-	}
+	return naming.Of(t, Boolean, []string{"boolean", "integer", "number", "date", "time", "timestamp", "local timestamp", "text"})
 }
 
 // Value is a value of a column. Booleans (0 or 1), dates, times and timestamps are stored in Whole.
