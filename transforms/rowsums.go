@@ -102,7 +102,7 @@ func (f *summing) merge() error {
 		f.size += len(merged[i])
 	}
 	f.next = max(f.limit, 2*f.size)
-	return elements.Carry(parallel.First(faults))
+	return elements.Carry(cmp.Or(faults...))
 }
 
 // FinishBundle emits the summaries by column.

@@ -118,15 +118,7 @@ func Certify(d Data, opts Options) Bound {
 
 // trivial reports whether the root is a leaf.
 func (p *problem) trivial() bool {
-	if float64(p.total) <= p.limit {
-		return true
-	}
-	for _, k := range p.class {
-		if k != p.class[0] {
-			return false
-		}
-	}
-	return true
+	return float64(p.total) <= p.limit || !slices.ContainsFunc(p.class, func(k int32) bool { return k != p.class[0] })
 }
 
 // Digits of a bound. The sums from which a bound follows may be off by more than rounding errors,

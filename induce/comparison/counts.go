@@ -3,6 +3,7 @@ package comparison
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/counting"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -39,7 +40,7 @@ func NewCounts(a, b *tree.Tree, labelled bool) (*Counts, error) {
 		}
 		c.b.class = make([]int, c.classes)
 		for k, name := range b.Label.Classes {
-			c.b.class[k] = indexOf(a.Label.Classes, name)
+			c.b.class[k] = slices.Index(a.Label.Classes, name)
 		}
 	}
 	c.table = counting.New(counting.Shape{Words: 2, Numbers: len(c.a.none) + len(c.b.none), Counters: 2 * c.classes})
@@ -64,22 +65,7 @@ func SameClasses(a, b *tree.Tree) bool {
 
 // Missing lists the classes of a tree that another tree does not have.
 func Missing(from, in *tree.Tree) []string {
-	var names []string
-	for _, name := range from.Label.Classes {
-		if indexOf(in.Label.Classes, name) < 0 {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-func indexOf(names []string, name string) int {
-	for k := range names {
-		if names[k] == name {
-			return k
-		}
-	}
-	return -1
+	return slices.DeleteFunc(slices.Clone(from.Label.Classes), func(name string) bool { return slices.Contains(in.Label.Classes, name) })
 }
 
 // LostBits returns how many of its lowest bits each probability has lost; 0 if the counts are

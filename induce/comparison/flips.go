@@ -192,7 +192,7 @@ func PredictedClasses(a, b *tree.Tree, list []Rows) []Predicted {
 		weight := list[i].weight()
 		total += weight
 		weights[list[i].A.Class][0] += weight
-		weights[indexOf(names, b.Label.Classes[list[i].B.Class])][1] += weight
+		weights[slices.Index(names, b.Label.Classes[list[i].B.Class])][1] += weight
 	}
 	classes := make([]Predicted, len(names))
 	for k, name := range names {

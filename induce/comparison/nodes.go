@@ -188,7 +188,7 @@ func (m *matcher) matchLeaves(a, b int) {
 func (o *outline) inOrder(p []float64, classes []string) []float64 {
 	list := make([]float64, len(classes))
 	for k, name := range classes {
-		if at := indexOf(o.Label.Classes, name); at >= 0 {
+		if at := slices.Index(o.Label.Classes, name); at >= 0 {
 			list[k] = p[at]
 		}
 	}

@@ -141,9 +141,9 @@ func ratioOf(a, b float64) *float64 {
 	const tiny = 1e-12 // rounding error
 	switch {
 	case b > tiny:
-		return defined(a / b)
+		return new(a / b)
 	case a <= tiny:
-		return defined(1)
+		return new(1.0)
 	default:
 		return nil
 	}
@@ -188,7 +188,7 @@ func figuresOf(leaves []Leaf) (list [figures]*float64) {
 	}
 	all := float64(total)
 	return [figures]*float64{
-		MeanArea(leaves), ratio(hits, total), mean(recalls), defined(cost / all), defined(tests / all),
+		MeanArea(leaves), ratio(hits, total), mean(recalls), new(cost / all), new(tests / all),
 	}
 }
 

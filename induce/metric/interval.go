@@ -263,7 +263,7 @@ func (t *table) fillMean(value func(*Leaf) float64, s *sample, e *effects, at in
 		f.least, f.most = min(f.least, x), max(f.most, x)
 	}
 	f.value = sum / total
-	*mean = defined(f.value)
+	*mean = new(f.value)
 	if s.rows < 2 {
 		return
 	}

@@ -167,7 +167,7 @@ func (m *Metrics) SetErrorCosts(costs [][]float64) {
 			sum += float64(float64(w) * costs[actual][predicted])
 		}
 	}
-	m.ExpectedErrorCost = defined(sum / float64(m.Weight))
+	m.ExpectedErrorCost = new(sum / float64(m.Weight))
 }
 
 // Untested returns by class the expected error cost per row if every row is predicted as the class; nil without rows.
@@ -226,7 +226,7 @@ func (m *Metrics) fillHits() {
 		others := m.Weight - class.Support
 		class.Specificity = ratio(others-(predicted-hit), others)
 		if both := float64(class.Support) + float64(predicted); both > 0 {
-			class.F1 = defined(2 * float64(hit) / both)
+			class.F1 = new(2 * float64(hit) / both)
 		}
 		if class.Recall != nil {
 			recalls = append(recalls, *class.Recall)
@@ -294,7 +294,7 @@ func (m *Metrics) fillScores(t *table) {
 		}
 	}
 	total := float64(m.Weight)
-	m.LogLoss, m.Brier = defined(loss/total), defined(brier/total)
+	m.LogLoss, m.Brier = new(loss/total), new(brier/total)
 	chance := 0.0 // log loss of the class frequencies
 	for c := range m.PerClass {
 		if w := m.PerClass[c].Support; w > 0 && w < m.Weight {
@@ -302,10 +302,10 @@ func (m *Metrics) fillScores(t *table) {
 		}
 	}
 	if chance > 0 {
-		m.LogLossSkill = defined(1 - loss/chance)
+		m.LogLossSkill = new(1 - loss/chance)
 	}
 	for c := range perClass {
-		m.PerClass[c].Brier = defined(perClass[c] / total)
+		m.PerClass[c].Brier = new(perClass[c] / total)
 	}
 }
 
@@ -385,14 +385,12 @@ func compareFurther(a, b *dataset.FurtherCosts) int {
 	return slices.CompareFunc(a.List(), b.List(), func(x, y dataset.FurtherCost) int { return cmp.Compare(x.MaxCost, y.MaxCost) })
 }
 
-func defined(x float64) *float64 { return &x }
-
 // ratio returns a/b; nil if b is 0.
 func ratio(a, b int64) *float64 {
 	if b == 0 {
 		return nil
 	}
-	return defined(float64(a) / float64(b))
+	return new(float64(a) / float64(b))
 }
 
 // mean returns the mean of list; nil if it is empty.
@@ -404,5 +402,5 @@ func mean(list []float64) *float64 {
 	for _, x := range list {
 		sum += x
 	}
-	return defined(sum / float64(len(list)))
+	return new(sum / float64(len(list)))
 }

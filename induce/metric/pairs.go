@@ -29,7 +29,7 @@ func (p *Pairs) Share(positive, negative uint64) *float64 {
 	if positive == 0 || negative == 0 {
 		return nil
 	}
-	return defined(p.Over(positive, negative))
+	return new(p.Over(positive, negative))
 }
 
 // Over is Share for weights above 0.

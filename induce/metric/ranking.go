@@ -89,7 +89,7 @@ func (r *ranking) averagePrecision() *float64 {
 			sum += float64(float64(t.own) / float64(r.own) * (float64(own) / float64(all)))
 		}
 	}
-	return defined(sum)
+	return new(sum)
 }
 
 // Shares is how many gains and lifts there are: at 1/Shares, 2/Shares, .. 1 of the rows.

@@ -1,6 +1,7 @@
 package parallel
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync/atomic"
@@ -42,15 +43,5 @@ func AtOnce(n int, do func(i int) error) error {
 		})
 	}
 	wg.Wait()
-	return First(faults)
-}
-
-// First returns the first error that is not nil; nil if all are.
-func First(faults []error) error {
-	for _, err := range faults {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(faults...)
 }

@@ -41,9 +41,6 @@ func TestAtOnce(t *testing.T) {
 	if !errors.Is(err, seven) || calls.Load() != 50 {
 		t.Errorf("%v after %d calls, want %v after 50", err, calls.Load(), seven)
 	}
-	if err := parallel.First(nil); err != nil {
-		t.Errorf("of no errors the first is %v", err)
-	}
 }
 
 // TestGuardKeepsErrors: an error that a function panics with can be found in the error of

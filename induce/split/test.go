@@ -57,8 +57,7 @@ func (t *Test) Yes(missing int) (low, span uint32) {
 // test, ascending; objects with other codes are in no part. ids and into are as for dataset.Codes.Partition.
 func (t *Test) Partition(codes *dataset.Codes, missing int, outcomes, ids, into []int32) [][]int32 {
 	if t.Kind == In {
-		parts := codes.Deal(ids, into, 2, func(code int) int { return t.Outcome(code, missing) })
-		return parts
+		return codes.Deal(ids, into, 2, func(code int) int { return t.Outcome(code, missing) })
 	}
 	if t.Kind != Multiway {
 		low, span := t.Yes(missing)

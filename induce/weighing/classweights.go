@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -121,13 +122,10 @@ func meanFactor(totals, factors []int64) float64 {
 // are integer numbers of units, or if units are small. Otherwise it returns 1, and the products
 // have smaller units.
 func classDivisor(rows *Rule) int64 {
-	if u := rows.Units; u != nil && u[dataset.Train].Scale >= exactScale {
-		return FractionScale
-	}
-	for _, f := range rows.ClassWeights {
-		if f%FractionScale != 0 {
-			return 1
-		}
+	u := rows.Units
+	if (u == nil || u[dataset.Train].Scale < exactScale) &&
+		slices.ContainsFunc(rows.ClassWeights, func(f int64) bool { return f%FractionScale != 0 }) {
+		return 1
 	}
 	return FractionScale
 }

@@ -192,12 +192,10 @@ func isNumber(s *Spelling, text string) bool {
 }
 
 func isMoment(text string) bool {
-	for _, t := range []Type{Date, Time, Timestamp, Local} {
-		if _, ok := new(Spelling).Parse(Kind{Type: t}, text); ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]Type{Date, Time, Timestamp, Local}, func(t Type) bool {
+		_, ok := new(Spelling).Parse(Kind{Type: t}, text)
+		return ok
+	})
 }
 
 // date reports whether a text is a date in a usual format, and excludes the formats that it does not have.

@@ -107,12 +107,7 @@ func (p *program) Wide() bool {
 
 // Dated reports whether some feature has a unit.
 func (p *program) Dated() bool {
-	for _, f := range p.Features {
-		if f.Unit != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Features, func(f feature) bool { return f.Unit != "" })
 }
 
 // Locals reports whether some feature has local timestamps.

@@ -2,6 +2,7 @@ package objectstore
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -46,10 +47,8 @@ func parseGlob(pattern string) (glob, error) {
 
 // depth returns the greatest level of a match below the folder, or -1 for any level.
 func (g glob) depth() int {
-	for _, s := range g.segments {
-		if s == "**" {
-			return -1
-		}
+	if slices.Contains(g.segments, "**") {
+		return -1
 	}
 	return len(g.segments)
 }

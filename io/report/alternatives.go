@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,14 +49,10 @@ func (f *facts) alternatives() *table {
 		}
 	}
 	delete(best, f.Tree.Features[root.Test.Feature].Name)
-	var list []int
-	for _, i := range best {
-		list = append(list, i)
-	}
-	if len(list) == 0 {
+	if len(best) == 0 {
 		return nil
 	}
-	slices.SortFunc(list, func(i, k int) int {
+	list := slices.SortedFunc(maps.Values(best), func(i, k int) int {
 		return cmp.Or(cmp.Compare(*points[k].AUCBeside(own), *points[i].AUCBeside(own)), cmp.Compare(i, k))
 	})
 	t := textview.NewTable(textview.Column{Head: "first question", Left: true}, textview.Column{Head: "tree"}, textview.Column{Head: "cost"},

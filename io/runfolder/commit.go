@@ -1,6 +1,7 @@
 package runfolder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -129,7 +130,7 @@ func (f *Folder) writeAside(ctx context.Context, files []File) ([]*pending, erro
 			}
 		}
 	})
-	return slices.DeleteFunc(all, func(p *pending) bool { return p == nil }), parallel.First(faults)
+	return slices.DeleteFunc(all, func(p *pending) bool { return p == nil }), cmp.Or(faults...)
 }
 
 // parts divides files into the manifest, _SUCCESS and all other documents.

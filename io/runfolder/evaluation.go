@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -51,10 +52,5 @@ func lists(ctx context.Context, s *objectstore.Store, manifest, url string) bool
 	if head.Files == nil { // written by a version that did not list files
 		return path.Base(url) == MetricsName
 	}
-	for _, name := range head.Files {
-		if name == url[at:] {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(head.Files, url[at:])
 }

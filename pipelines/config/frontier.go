@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -52,12 +53,7 @@ func demands(name string) bool { return strings.HasPrefix(name, "min_") || name 
 
 // Demands reports whether the choice demands shares of its own.
 func (c *Promote) Demands() bool {
-	for name := range c.Choice {
-		if demands(name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Keys(c.Choice)), demands)
 }
 
 // Prices reports whether the choice has error costs of its own.

@@ -2,11 +2,11 @@ package contracts
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/contract"
-	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
@@ -55,7 +55,7 @@ func checkType(column *contract.Column, in *source.Input, url string, mayLack bo
 		case !there && mayLack:
 		case !there:
 			fault.Problem = "the contract " + url + " has this column and the file lacks it" +
-				setting.Hint(column.Name, namesOf(in.ByName[i]))
+				setting.Hint(column.Name, slices.Sorted(maps.Keys(in.ByName[i])))
 			fault.Hint = "add the column to the file, or take it out of the contract"
 			return fault
 		case found.Nested:
@@ -71,15 +71,6 @@ func checkType(column *contract.Column, in *source.Input, url string, mayLack bo
 		}
 	}
 	return nil
-}
-
-func namesOf(columns map[string]parquetio.Column) []string {
-	var names []string
-	for name := range columns {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // things returns the name of the values of a type, in the plural.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,10 +90,5 @@ func HasFiles(ctx context.Context, s *objectstore.Store, pattern string) (bool, 
 	if err != nil {
 		return false, usage.Errorf("--input: %v", err)
 	}
-	for _, o := range objects {
-		if o.Size > 0 || o.URL == pattern {
-			return true, nil
-		}
-	}
-	return false, nil
+	return slices.ContainsFunc(objects, func(o objectstore.Object) bool { return o.Size > 0 || o.URL == pattern }), nil
 }

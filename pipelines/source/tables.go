@@ -114,10 +114,7 @@ func (t *tableFinder) tableIn(ctx context.Context, folder string) *tableFormat {
 
 // listed reports whether a folder is below a folder that was listed as a whole.
 func (t *tableFinder) listed(folder string) bool {
-	for _, whole := range t.whole {
-		if folder == whole || whole != "" && strings.HasPrefix(folder, whole+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.whole, func(whole string) bool {
+		return folder == whole || whole != "" && strings.HasPrefix(folder, whole+"/")
+	})
 }

@@ -399,7 +399,7 @@ func (w *fitter) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) e
 		return err
 	}
 	if err := errors.Join(faults...); err != nil {
-		return parallel.First(faults)
+		return cmp.Or(faults...)
 	}
 	f.spec.Features = nil
 	left := w.leaveOutKeys(columns, keys, w.driver.Reporter.Warn)

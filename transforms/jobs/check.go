@@ -129,7 +129,7 @@ func (f *checks) do(ctx context.Context, _ *pool, t Task, emit func(int64, []byt
 			}
 		})
 	})
-	if err := parallel.First(faults); err != nil {
+	if err := cmp.Or(faults...); err != nil {
 		return err
 	}
 	p.Checked.Refused = either(refused)

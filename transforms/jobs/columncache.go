@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"slices"
@@ -129,7 +130,7 @@ func (g *keptGroup) decode(in dataset.RowGroup, names []string) error {
 	decoded := make([]dataset.Vector, len(names))
 	faults := make([]error, len(names))
 	parallel.Each(len(names), runtime.GOMAXPROCS(0), func(i int) { faults[i] = in.ReadColumn(i, &decoded[i]) })
-	if err := parallel.First(append(faults, in.Close())); err != nil {
+	if err := cmp.Or(append(faults, in.Close())...); err != nil {
 		return err
 	}
 	g.rows = in.Rows()

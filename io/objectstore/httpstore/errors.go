@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -116,14 +117,11 @@ func temporaryDNS(err error) bool {
 
 // reset reports whether a connection was refused or ended without an answer.
 func reset(err error) bool {
-	for _, e := range []error{syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.ECONNABORTED, syscall.EPIPE} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
+	broken := []error{syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.ECONNABORTED, syscall.EPIPE}
 	// A connection that ends before an answer gives a bare io.EOF, wrapped only by the
 	// client.
-	return errors.As(err, new(*url.Error)) && errors.Is(err, io.EOF)
+	return slices.ContainsFunc(broken, func(e error) bool { return errors.Is(err, e) }) ||
+		errors.As(err, new(*url.Error)) && errors.Is(err, io.EOF)
 }
 
 // maxReason is the greatest length of a foreign message that is shown, in bytes.
