@@ -18,7 +18,7 @@ const (
 // parquet-go allocates memory by the number in the header, and does not report the end of the
 // values.
 func deltaInts(dst []int64, b []byte, n int) (values []int64, rest []byte, err error) {
-	r := deltaReader{rest: b}
+	r := deltaReader{varints{rest: b}}
 	block := r.uvarint()
 	parts := r.uvarint()
 	total := r.uvarint()
@@ -39,29 +39,11 @@ func deltaInts(dst []int64, b []byte, n int) (values []int64, rest []byte, err e
 	return values, r.rest, nil
 }
 
-type deltaReader struct {
-	rest []byte
-	bad  bool
-}
-
-func (r *deltaReader) uvarint() uint64 {
-	x, n := binary.Uvarint(r.rest)
-	if n <= 0 {
-		r.bad = true
-		return 0
-	}
-	r.rest = r.rest[n:]
-	return x
-}
+type deltaReader struct{ varints }
 
 func (r *deltaReader) varint() int64 {
-	x, n := binary.Varint(r.rest)
-	if n <= 0 {
-		r.bad = true
-		return 0
-	}
-	r.rest = r.rest[n:]
-	return x
+	x := r.uvarint()
+	return int64(x>>1) ^ -int64(x&1)
 }
 
 // block appends the values of a block. A block has parts of size values each. Each value is its

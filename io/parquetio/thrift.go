@@ -16,7 +16,7 @@ var errThrift = errors.New("malformed metadata")
 // allocates lists by their stated length, and recurses into unknown fields. So the struct
 // is walked first.
 func unmarshal(b []byte, v any) (int, error) {
-	w := thriftWalker{rest: b}
+	w := thriftWalker{varints{rest: b}}
 	w.walkStruct(0)
 	if w.bad {
 		return 0, errThrift
@@ -31,9 +31,12 @@ func unmarshal(b []byte, v any) (int, error) {
 
 // thriftWalker checks the form of compact Thrift: all lengths are within the bytes, and the
 // nesting is bounded.
-type thriftWalker struct {
+type thriftWalker struct{ varints }
+
+// varints reads bytes from the front. Numbers need not be in their shortest form.
+type varints struct {
 	rest []byte
-	bad  bool
+	bad  bool // the bytes ended within a number
 }
 
 func (w *thriftWalker) take(n uint64) {
@@ -55,7 +58,7 @@ func (w *thriftWalker) byte() byte {
 	return b
 }
 
-func (w *thriftWalker) uvarint() uint64 {
+func (w *varints) uvarint() uint64 {
 	x, n := binary.Uvarint(w.rest)
 	if n <= 0 {
 		w.bad = true

@@ -116,24 +116,11 @@ func (im *importing) begin(ctx context.Context) (*parquetio.Table, error) {
 }
 
 func columnType(t csvio.Type) parquetio.TableType {
-	switch t {
-	case csvio.Boolean:
-		return parquetio.BooleanColumn
-	case csvio.Integer:
-		return parquetio.IntegerColumn
-	case csvio.Float:
-		return parquetio.FloatColumn
-	case csvio.Date:
-		return parquetio.DateColumn
-	case csvio.Time:
-		return parquetio.TimeColumn
-	case csvio.Timestamp:
-		return parquetio.TimestampColumn
-	case csvio.Local:
-		return parquetio.LocalColumn
-	default:
-		return parquetio.TextColumn
-	}
+	return [...]parquetio.TableType{
+		csvio.Boolean: parquetio.BooleanColumn, csvio.Integer: parquetio.IntegerColumn, csvio.Float: parquetio.FloatColumn,
+		csvio.Date: parquetio.DateColumn, csvio.Time: parquetio.TimeColumn, csvio.Timestamp: parquetio.TimestampColumn,
+		csvio.Local: parquetio.LocalColumn, csvio.Text: parquetio.TextColumn,
+	}[t]
 }
 
 // commit ends a Parquet file.

@@ -88,7 +88,8 @@ func (p *pool) work(worker int) {
 		case t.ctx.Err() != nil:
 			p.fail(context.Cause(t.ctx))
 		default:
-			p.fail(guard(worker, t.run))
+			// A panic in a goroutine other than the runner's own would end the process.
+			p.fail(parallel.Guard(func() error { return t.run(worker) }))
 		}
 		if t.end != nil {
 			_ = t.end.Close() // reading has already returned its errors
@@ -127,10 +128,4 @@ func (p *pool) fail(err error) {
 	if p.err == nil {
 		p.err = err
 	}
-}
-
-// guard turns a panic of a task into an error. In a goroutine other than the runner's own, a panic
-// would end the process.
-func guard(worker int, f func(worker int) error) error {
-	return parallel.Guard(func() error { return f(worker) })
 }
