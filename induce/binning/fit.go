@@ -9,6 +9,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/naming"
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // Method is a method of choosing the cuts of numeric features.
@@ -87,10 +88,7 @@ func (f *Fitter) load(s *Summary) {
 }
 
 func (f *Fitter) quantile(cuts []float64, bins int) []float64 {
-	var total int64
-	for _, w := range f.weights {
-		total += w
-	}
+	total := portable.Sum(f.weights)
 	last := len(f.values) - 1
 	at, sum := 0, f.weights[0] // sum is the cumulative weight of value at
 	cut := -1                  // the last value before the last cut

@@ -1,5 +1,7 @@
 package boost
 
+import "github.com/espalier-ml/espalier/induce/portable"
+
 // sum is a sum over rows of their number, their gradients and their curvatures, in a single integer.
 // A histogram of such sums takes a third of the memory and of the additions of three numbers.
 // Gradients and curvatures are in units, see newUnits. (Boosted trees that learn from integers are as
@@ -43,10 +45,7 @@ type units struct {
 // newUnits returns the finest units with which a sum has room for all rows, given their weights: the gradient
 // of a row is at most its weight, and the curvature at most a quarter of it. Rounding adds at most a unit for each row.
 func newUnits(weights []float64) units {
-	total := 0.0
-	for _, w := range weights {
-		total += w
-	}
+	total := portable.Sum(weights)
 	u := units{float64(field/2-len(weights)) / total, float64(field-len(weights)) / (total / 4), 0, 0}
 	u.ridge = ridge * u.curvature
 	u.gain = u.curvature / float64(u.gradient*u.gradient)

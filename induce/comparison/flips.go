@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -49,7 +50,7 @@ func NewFlips(a, b *tree.Tree, list []Rows, labelled bool) *Flips {
 	at := make(map[[2]int]int)
 	for i := range list {
 		r := &list[i]
-		weight := r.weight()
+		weight := portable.Sum(r.Weights)
 		total += weight
 		from := a.Label.Classes[r.A.Class]
 		to := b.Label.Classes[r.B.Class]
@@ -96,15 +97,6 @@ func (f *Flips) add(one *Flip, r *Rows, weight int64) {
 	*f.BecameWrong += wrong
 	*one.BecameRight += right
 	*one.BecameWrong += wrong
-}
-
-// weight returns the weight of all classes.
-func (r *Rows) weight() int64 {
-	sum := int64(0)
-	for _, w := range r.Weights {
-		sum += w
-	}
-	return sum
 }
 
 func share(part, whole int64) float64 {
@@ -156,7 +148,7 @@ func Leaves(a, b *tree.Tree, list []Rows) (ofA, ofB []Leaf) {
 	}
 	total := int64(0)
 	for i := range list {
-		weight := list[i].weight()
+		weight := portable.Sum(list[i].Weights)
 		total += weight
 		for side, leaf := range []int{list[i].A.Leaf, list[i].B.Leaf} {
 			counts[side][leaf].Rows += list[i].Rows
@@ -189,7 +181,7 @@ func PredictedClasses(a, b *tree.Tree, list []Rows) []Predicted {
 	weights := make([][2]int64, len(names))
 	total := int64(0)
 	for i := range list {
-		weight := list[i].weight()
+		weight := portable.Sum(list[i].Weights)
 		total += weight
 		weights[list[i].A.Class][0] += weight
 		weights[slices.Index(names, b.Label.Classes[list[i].B.Class])][1] += weight

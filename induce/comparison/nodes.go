@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/region"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -378,9 +379,7 @@ func (m *matcher) countRows(list []Rows) {
 			order = append(order, pairs[key])
 		}
 		pairs[key].rows += list[i].Rows
-		for _, w := range list[i].Weights {
-			pairs[key].weight += w
-		}
+		pairs[key].weight += portable.Sum(list[i].Weights)
 		m.compare(&list[i])
 	}
 	for _, p := range order {

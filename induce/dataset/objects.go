@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // Codes is the column of codes of a feature, with one code per object. U8 is set if the Width of
@@ -62,13 +64,7 @@ const (
 func (o *Objects) Len() int { return len(o.Class) }
 
 // TotalWeight returns the weight of all objects.
-func (o *Objects) TotalWeight() int64 {
-	total := int64(0)
-	for _, w := range o.Weight {
-		total += w
-	}
-	return total
-}
+func (o *Objects) TotalWeight() int64 { return portable.Sum(o.Weight) }
 
 // ClassWeights returns the weight of each class over all objects.
 func (o *Objects) ClassWeights() []int64 {

@@ -15,8 +15,8 @@ func chiSquare(before, now []float64, effectBefore, effectNow float64) (statisti
 		return 0, 0
 	}
 	freedom = len(before) - 1
-	b := total(before) / effectBefore
-	n := total(now) / effectNow
+	b := portable.Sum(before) / effectBefore
+	n := portable.Sum(now) / effectNow
 	all := b + n
 	inverses := 0.0
 	for i := range before {

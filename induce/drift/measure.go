@@ -74,22 +74,7 @@ func (c *Column) Measure(before, now Sample) Measures {
 }
 
 // Rows returns the rows of all codes.
-func Rows(counts []int64) int64 {
-	total := int64(0)
-	for _, n := range counts {
-		total += n
-	}
-	return total
-}
-
-// total returns the rows of all bins.
-func total(rows []float64) float64 {
-	all := 0.0
-	for _, n := range rows {
-		all += n
-	}
-	return all
-}
+func Rows(counts []int64) int64 { return portable.Sum(counts) }
 
 // stability returns the population stability index.
 func stability(before, now []float64) float64 {
@@ -101,8 +86,8 @@ func stability(before, now []float64) float64 {
 	}
 	half := float64(occupied / 2)
 	index := 0.0
-	b := total(before) + half
-	n := total(now) + half
+	b := portable.Sum(before) + half
+	n := portable.Sum(now) + half
 	for i := range before {
 		if before[i]+now[i] == 0 {
 			continue

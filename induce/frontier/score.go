@@ -130,10 +130,8 @@ func (s *Score) changed(change *metric.Judgement, by Criterion) *Score {
 
 // entropy returns the entropy of the shares of the classes, in nats.
 func entropy(rows []float64) float64 {
-	var total, sum float64
-	for _, n := range rows {
-		total += n
-	}
+	total := portable.Sum(rows)
+	sum := 0.0
 	for _, n := range rows {
 		if n > 0 {
 			sum += float64(n / total * metric.Surprise(n/total))
@@ -227,10 +225,7 @@ func (p *Pool) evidence() []float64 {
 			return
 		}
 		weights := judging.ClassWeights(counts, len(rows))
-		all := int64(0)
-		for _, w := range weights {
-			all += w
-		}
+		all := portable.Sum(weights)
 		for k, w := range weights {
 			if all > 0 {
 				rows[k] += float64(counts.TotalRows()) * float64(w) / float64(all)
@@ -267,10 +262,6 @@ func Reason(chosen, top *Point) string {
 
 // chanceReason returns a sentence on why a single leaf was chosen instead of the point with the highest score.
 func chanceReason(top *Point) string {
-	rows := 0.0
-	for _, n := range top.Score.Rows {
-		rows += n
-	}
 	return fmt.Sprintf("a single leaf: the best tree, of %d leaves, has an AUC of %.3f on %.0f rows that did not grow it, "+
-		"no more than chance among the trees gives", top.Leaves, top.Merits[AUC], rows)
+		"no more than chance among the trees gives", top.Leaves, top.Merits[AUC], portable.Sum(top.Score.Rows))
 }

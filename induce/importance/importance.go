@@ -188,9 +188,7 @@ func fall(t *tree.Tree, n *tree.Node) float64 {
 }
 
 func entropy(weights []int64) (bits float64, total int64) {
-	for _, w := range weights {
-		total += w
-	}
+	total = portable.Sum(weights)
 	for _, w := range weights {
 		if w > 0 {
 			p := float64(w) / float64(total)

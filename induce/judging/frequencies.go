@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -16,7 +17,7 @@ func Frequencies(t *tree.Tree) []float64 {
 	if t.Training.Weights != tree.WeightsByClass {
 		return nil
 	}
-	total := sum(t.Nodes[0].RawClassWeights)
+	total := float64(portable.Sum(t.Nodes[0].RawClassWeights))
 	shares := make([]float64, len(t.Nodes[0].RawClassWeights))
 	for k, w := range t.Nodes[0].RawClassWeights {
 		shares[k] = float64(w) / total
@@ -40,7 +41,7 @@ const mostWeight = 1 << 50
 // FactorsOf returns the factors that give rows the class frequencies, given the weight of the rows by class. Classes
 // without rows have no part in the frequencies. The result is nil if frequencies is nil, or if there are no rows.
 func FactorsOf(frequencies []float64, weights []int64) *Factors {
-	total := sum(weights)
+	total := float64(portable.Sum(weights))
 	if frequencies == nil || total == 0 {
 		return nil
 	}
@@ -121,12 +122,4 @@ func ClassWeightsOf(o *dataset.Objects) []int64 {
 		}
 	}
 	return weights
-}
-
-func sum(weights []int64) float64 {
-	total := int64(0)
-	for _, w := range weights {
-		total += w
-	}
-	return float64(total)
 }

@@ -1,6 +1,9 @@
 package leafmodel
 
-import "github.com/espalier-ml/espalier/induce/dataset"
+import (
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
+)
 
 // basis holds functions of a feature over the objects of a node, by code: one to three functions of
 // its values, and one more if some are missing. A model is linear in these functions. They are
@@ -37,10 +40,7 @@ func newBasis(feature int, f *dataset.Feature, weights []float64, first, last, f
 	if missing {
 		b.columns++
 	}
-	total := 0.0
-	for _, w := range weights[first : last+1] {
-		total += w
-	}
+	total := portable.Sum(weights[first : last+1])
 	b.values = make([]float64, (last-first+2)*b.columns)
 	low := float64(weights[first] / 2)
 	span := total - low - float64(weights[last]/2) // span of the ranks of the bins' middles

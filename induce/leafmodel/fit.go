@@ -349,10 +349,7 @@ func (f *fitter) bases(r *regression, asked []int) []*basis {
 // functions returns how many functions of the values a basis over the rows has; 0 if the weight of
 // the rows is too small.
 func (r *regression) functions() int {
-	weight := 0.0
-	for _, w := range r.weight {
-		weight += w
-	}
+	weight := portable.Sum(r.weight)
 	if weight < least {
 		return 0
 	}

@@ -1,6 +1,10 @@
 package metric
 
-import "math"
+import (
+	"math"
+
+	"github.com/espalier-ml/espalier/induce/portable"
+)
 
 // pairs holds the areas of each pair of classes, ranked by the first class.
 type pairs struct {
@@ -295,10 +299,7 @@ func MeanAreaError(area float64, rows []float64) float64 {
 // areaErrors returns the sum of the standard errors by Hanley and McNeil of the areas, and the sum of V_k N / (N - n_k), see
 // MeanAreaError, with the number of classes that have an area.
 func areaErrors(area float64, rows []float64) (sum, squares float64, classes int) {
-	total := 0.0
-	for _, n := range rows {
-		total += n
-	}
+	total := portable.Sum(rows)
 	area = min(max(area, 0.5), 1)
 	above := area / (2 - area)                   // two positive rows rank above a negative row
 	below := 2 * float64(area*area) / (1 + area) // a positive row ranks above two negative rows

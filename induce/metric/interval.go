@@ -1,6 +1,10 @@
 package metric
 
-import "math"
+import (
+	"math"
+
+	"github.com/espalier-ml/espalier/induce/portable"
+)
 
 // Interval is a 95 % confidence interval.
 type Interval struct {
@@ -269,10 +273,7 @@ func (t *table) fillMean(value func(*Leaf) float64, s *sample, e *effects, at in
 	}
 	around := spread{weighted: t.squares != nil}
 	for i := range t.leaves {
-		squares := 0.0
-		for _, x := range t.leaves[i].Squares {
-			squares += x
-		}
+		squares := portable.Sum(t.leaves[i].Squares)
 		around.add(float64(t.totals[i]), squares, value(&t.leaves[i])-f.value)
 	}
 	square := around.square(f.rows)

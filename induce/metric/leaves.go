@@ -6,6 +6,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/judging"
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -124,9 +125,7 @@ func weightOfRow(leaves []Leaf) float64 {
 	var rows, weight int64
 	for i := range leaves {
 		rows += leaves[i].Rows
-		for _, w := range leaves[i].Weights {
-			weight += w
-		}
+		weight += portable.Sum(leaves[i].Weights)
 	}
 	return float64(weight) / float64(max(1, rows))
 }

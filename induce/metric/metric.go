@@ -130,9 +130,7 @@ func evaluate(leaves []Leaf, classes []string, scale float64, e *effects) Metric
 	m.Confusion = confusion(leaves, len(classes))
 	for c, name := range classes {
 		m.PerClass[c].Class = name
-		for _, w := range m.Confusion[c] {
-			m.PerClass[c].Support += w
-		}
+		m.PerClass[c].Support = portable.Sum(m.Confusion[c])
 		m.Weight += m.PerClass[c].Support
 	}
 	m.fillHits()
@@ -398,9 +396,6 @@ func mean(list []float64) *float64 {
 	if len(list) == 0 {
 		return nil
 	}
-	var sum float64
-	for _, x := range list {
-		sum += x
-	}
+	sum := portable.Sum(list)
 	return new(sum / float64(len(list)))
 }

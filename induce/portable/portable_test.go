@@ -142,3 +142,13 @@ func TestFillProbabilities(t *testing.T) {
 		}
 	}
 }
+
+// TestSum: numbers are added in their order.
+func TestSum(t *testing.T) {
+	if got := portable.Sum([]float64{1e16, 1, 1, -1e16}); got != 0 {
+		t.Errorf("sum %v: want each 1 rounded off", got)
+	}
+	if got := portable.Sum([]int64{1 << 60, 1}); got != 1<<60+1 {
+		t.Errorf("sum %d", got)
+	}
+}

@@ -33,10 +33,7 @@ func FillProbabilities(probabilities, scores []float64) {
 		probabilities[k] = z - most
 	}
 	ExpEach(probabilities)
-	sum := 0.0
-	for _, e := range probabilities {
-		sum += e
-	}
+	sum := Sum(probabilities)
 	for k := range probabilities {
 		probabilities[k] /= sum
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/judging"
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -60,9 +61,7 @@ func judgedWeights(t *tree.Tree) []int64 {
 	factors := judging.FactorsOf(judging.Frequencies(t), t.Nodes[0].RawClassWeights)
 	list := make([]int64, len(t.Nodes))
 	for v := range list {
-		for _, w := range factors.Weights(t.Nodes[v].RawClassWeights) {
-			list[v] += w
-		}
+		list[v] = portable.Sum(factors.Weights(t.Nodes[v].RawClassWeights))
 	}
 	return list
 }

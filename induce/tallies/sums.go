@@ -3,6 +3,7 @@ package tallies
 import (
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // Sums summarises tallied rows: the distribution of each column's values.
@@ -80,9 +81,7 @@ func (s *Spec) summarise(tally []byte, part dataset.Part, units Units) (*Sums, e
 			}
 			sums.ByClass.AddVector(&r.label, r.positions, r.weights)
 		}
-		for _, rows := range r.rows {
-			sums.TrainRows += rows
-		}
+		sums.TrainRows += portable.Sum(r.rows)
 	}
 	return sums, r.err()
 }

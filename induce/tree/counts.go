@@ -6,6 +6,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/counting"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/wire"
 )
 
@@ -45,13 +46,7 @@ func (t *Tree) TrainingCounts() *LeafCounts {
 }
 
 // TotalRows returns the number of rows at all leaves.
-func (c *LeafCounts) TotalRows() int64 {
-	total := int64(0)
-	for _, rows := range c.Rows {
-		total += rows
-	}
-	return total
-}
+func (c *LeafCounts) TotalRows() int64 { return portable.Sum(c.Rows) }
 
 // Count adds object i to a leaf.
 func (c *LeafCounts) Count(leaf int, o *dataset.Objects, i int) {

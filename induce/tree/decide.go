@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // tie is the difference between two expected costs, relative to the greatest expected cost, below
@@ -154,10 +156,7 @@ func Normalise(p []float64) {
 		p[0], p[1] = 1/(1+p[1]/p[0]), 1/(1+p[0]/p[1])
 		return
 	}
-	sum := 0.0
-	for _, x := range p {
-		sum += x
-	}
+	sum := portable.Sum(p)
 	for k := range p {
 		if sum > 0 {
 			p[k] /= sum

@@ -11,6 +11,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -505,10 +506,7 @@ const maxMeanDepth = 2000
 // checkDepth checks the mean length of the paths.
 func (t *Tree) checkDepth() error {
 	tests, _ := t.PathCosts()
-	sum := 0
-	for _, n := range tests {
-		sum += n
-	}
+	sum := portable.Sum(tests)
 	if sum/len(tests) > maxMeanDepth {
 		return fmt.Errorf("nodes are %d tests deep on average: want at most %d", sum/len(tests), maxMeanDepth)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -110,7 +111,7 @@ func (t *Tree) estimateFreely(e Estimate, scale float64) []int64 {
 		if e == Smoothed && parent[i] >= 0 {
 			prior = t.Nodes[parent[i]].Probabilities
 		}
-		weight[i] = sum(weights)
+		weight[i] = portable.Sum(weights)
 		above := parent[i]
 		below[i] = above >= 0 && (below[above] || t.Presence(&t.Nodes[above]))
 		if above >= 0 && t.Presence(&t.Nodes[above]) { // the presence test tells nothing
@@ -148,8 +149,8 @@ func chanceAt(above []float64, parent, n *Node) []float64 {
 	}
 	chance := make([]float64, len(n.RawClassWeights))
 	copy(chance, above)
-	all := float64(sum(parent.RawClassWeights))
-	here := float64(sum(n.RawClassWeights))
+	all := float64(portable.Sum(parent.RawClassWeights))
+	here := float64(portable.Sum(n.RawClassWeights))
 	for k, w := range n.RawClassWeights {
 		gap := float64(w)/here - float64(parent.RawClassWeights[k])/all
 		chance[k] += float64((1 - trust) * gap)
@@ -159,10 +160,7 @@ func chanceAt(above []float64, parent, n *Node) []float64 {
 
 // deduct lowers weights by chance shares of their sum. No weight falls below 0, and the sum stays.
 func deduct(weights, chance []float64) {
-	total := 0.0
-	for _, w := range weights {
-		total += w
-	}
+	total := portable.Sum(weights)
 	left := 0.0
 	for k, share := range chance {
 		weights[k] = max(0, weights[k]-float64(share*total))
@@ -181,14 +179,6 @@ func (t *Tree) decide() {
 	for i := range t.Nodes {
 		t.Nodes[i].Class = t.Label.Decide(t.Nodes[i].Probabilities)
 	}
-}
-
-func sum(weights []int64) int64 {
-	total := int64(0)
-	for _, w := range weights {
-		total += w
-	}
-	return total
 }
 
 func floats(weights []int64) []float64 {

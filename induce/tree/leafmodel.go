@@ -118,7 +118,7 @@ func (t *Tree) PriorFactors() []float64 {
 		weights = root.ClassWeights
 	}
 	frequencies := floats(weights)
-	blend(frequencies, sum(weights), nil, 0)
+	blend(frequencies, portable.Sum(weights), nil, 0)
 	return factorsOf(t.Label.Priors, frequencies)
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -190,7 +191,7 @@ func (t *Tree) divide(n *Node, whole []int64, by *evidence, known [][]int64) {
 			for i, b := range n.Branches {
 				parts[i] = share(b.Child)
 			}
-			if all := sum(parts); all > 0 && (kind > 0 || all >= least) {
+			if all := portable.Sum(parts); all > 0 && (kind > 0 || all >= least) {
 				break
 			}
 		}
@@ -203,7 +204,7 @@ func (t *Tree) divide(n *Node, whole []int64, by *evidence, known [][]int64) {
 
 // apportion replaces shares, whose sum is above 0, by whole parts of a total in proportion. The parts add up to the total.
 func apportion(total int64, shares []int64) {
-	all := uint64(sum(shares))
+	all := uint64(portable.Sum(shares))
 	var seen uint64
 	before := int64(0)
 	for i, share := range shares {
@@ -230,14 +231,14 @@ func (t *Tree) WeighKnown() {
 		if !n.Leaf() {
 			continue // the sum over its children
 		}
-		n.Weight = sum(known)
+		n.Weight = portable.Sum(known)
 		majority := slices.Clone(n.ClassWeights)
 		switch {
 		case slices.Equal(n.ClassWeights, n.RawClassWeights):
 			majority = known
 		case n.Weight == 0:
 			clear(majority)
-		case sum(majority) > 0:
+		case portable.Sum(majority) > 0:
 			apportion(n.Weight, majority)
 		}
 		n.RawClassWeights = known

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // TestApportion: the parts are whole, add up to the total, and differ from their shares by less than 1.
@@ -16,10 +18,10 @@ func TestApportion(t *testing.T) {
 		}
 		shares[r.IntN(len(shares))]++
 		total := r.Int64N([]int64{3, 1000, 1 << 50}[r.IntN(3)])
-		all := float64(sum(shares))
+		all := float64(portable.Sum(shares))
 		parts := slices.Clone(shares)
 		apportion(total, parts)
-		if sum(parts) != total {
+		if portable.Sum(parts) != total {
 			t.Fatalf("%d by %d: %d", total, shares, parts)
 		}
 		for i, part := range parts {

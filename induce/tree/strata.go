@@ -91,7 +91,7 @@ func (s *stratifier) visit(node int, ids []int32) {
 // The first of two features with the same gain wins.
 func (s *stratifier) best(wanted int, ids []int32) []split.Test {
 	all := s.count(wanted, wanted, ids)
-	known := all.weight - sum(all.all[s.Features[wanted].MissingCode()])
+	known := all.weight - portable.Sum(all.all[s.Features[wanted].MissingCode()])
 	if known == all.weight || !all.enough(known/2) {
 		return nil // not even two strata have enough rows
 	}
@@ -154,25 +154,25 @@ func (c *knownCounts) tests(feature int, f *dataset.Feature) (tests []split.Test
 	if f.Kind == dataset.Categorical && !f.Ordered {
 		codes := make([]int, 0, len(f.Values))
 		for code := range f.Values {
-			if c.enough(sum(c.known[code])) {
+			if c.enough(portable.Sum(c.known[code])) {
 				codes = append(codes, code)
 			}
 		}
-		slices.SortStableFunc(codes, func(a, b int) int { return cmp.Compare(sum(c.all[b]), sum(c.all[a])) })
+		slices.SortStableFunc(codes, func(a, b int) int { return cmp.Compare(portable.Sum(c.all[b]), portable.Sum(c.all[a])) })
 		for _, code := range codes[:min(len(codes), mostStrata-1)] {
 			tests = append(tests, split.Test{Feature: feature, Kind: split.Equals, Code: code})
 		}
 		return tests
 	}
 	missing := f.MissingCode()
-	seen, known := sum(c.all[missing]), sum(c.known[missing])
+	seen, known := portable.Sum(c.all[missing]), portable.Sum(c.known[missing])
 	for code := range missing {
 		if whole := int64(len(tests) + 1); code > 0 && len(tests) < mostStrata-1 && seen >= whole*c.weight/mostStrata && c.enough(known) {
 			tests = append(tests, ofValues(f, split.Test{Feature: feature, Kind: split.Threshold, Code: code}))
 			known = 0
 		}
-		seen += sum(c.all[code])
-		known += sum(c.known[code])
+		seen += portable.Sum(c.all[code])
+		known += portable.Sum(c.known[code])
 	}
 	if len(tests) > 0 && !c.enough(known) {
 		tests = tests[:len(tests)-1]
@@ -297,7 +297,7 @@ func (s *stratifier) build() *Tree {
 		if n := &counting.Nodes[i]; n.Leaf() {
 			n.RawClassWeights = weights
 			n.ClassWeights = weights
-			n.Weight = sum(weights)
+			n.Weight = portable.Sum(weights)
 		}
 	}
 	SumUp(counting.Nodes)
@@ -402,7 +402,7 @@ func (c *StrataCounts) divided(t *Tree) [][]int64 {
 			by.wider[b.Child] = all[below]
 		}
 	}
-	by.least = leastDivided * sum(weights[0]) / max(1, c.Counts.TotalRows())
+	by.least = leastDivided * portable.Sum(weights[0]) / max(1, c.Counts.TotalRows())
 	return c.Counting.knownBy(by)
 }
 

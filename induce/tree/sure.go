@@ -74,7 +74,7 @@ func (s *sureness) of(node int) float64 {
 			leading = k
 		}
 	}
-	weight := float64(sum(n.RawClassWeights))
+	weight := float64(portable.Sum(n.RawClassWeights))
 	if n.Rows == 0 || weight == 0 {
 		return 0
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -91,14 +92,11 @@ func meanAndDeviation(xs []float64) (mean, deviation *float64) {
 	if len(xs) == 0 {
 		return nil, nil
 	}
-	var sum, squares float64
-	for _, x := range xs {
-		sum += x
-	}
-	m := sum / float64(len(xs))
+	m := portable.Sum(xs) / float64(len(xs))
 	if len(xs) < 2 {
 		return &m, nil
 	}
+	squares := 0.0
 	for _, x := range xs {
 		squares += float64((x - m) * (x - m))
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -185,10 +186,7 @@ func (p *part) ofClass(node int) string {
 // Counted reports whether the class weights of a node are numbers of training rows: rows have no weights, and no
 // probabilities of classes.
 func Counted(t *tree.Tree, n *tree.Node) bool {
-	sum := int64(0)
-	for _, w := range n.RawClassWeights {
-		sum += w
-	}
+	sum := portable.Sum(n.RawClassWeights)
 	return t.Training.Weights == "" && t.Training.Scale() == 1 && sum == n.Rows
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // SoftLabels describes the columns with probabilities of the classes, and how these and the label
@@ -111,10 +112,7 @@ func (g *rowGroup) normalise(p []float64) error {
 			continue
 		}
 		of := p[r*classes : (r+1)*classes]
-		sum := 0.0
-		for _, x := range of {
-			sum += x
-		}
+		sum := portable.Sum(of)
 		if math.Abs(sum-1) > ProbabilityTolerance {
 			return g.errorAt(g.spec.Soft.Named, dataset.SpellNumber(sum),
 				fmt.Sprintf("the probabilities of the classes in %s do not add up to 1, within %g",

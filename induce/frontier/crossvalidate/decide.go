@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/judging"
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -82,10 +83,7 @@ func (s Setting) Decide(rare, objects float64) Decision {
 // it is an estimate: all rows times the class's share of the weight.
 func Rarest(counts *tree.LeafCounts, classes int) float64 {
 	weights := judging.ClassWeights(counts, classes)
-	all := int64(0)
-	for _, w := range weights {
-		all += w
-	}
+	all := portable.Sum(weights)
 	return float64(counts.TotalRows()) * float64(slices.Min(weights)) / float64(max(1, all))
 }
 
