@@ -1,4 +1,4 @@
-// Package portable has elementary functions and random numbers with the same bits on every processor,
+// Package portable has elementary functions, sums and random numbers with the same bits on every processor,
 // for results that reach a file or a decision. The functions of package math differ
 // between processors: some processors have assembly versions, and on some the
 // compiler fuses products with sums.

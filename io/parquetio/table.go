@@ -119,24 +119,11 @@ func (w *countedWriter) Write(b []byte) (int, error) {
 }
 
 func nodeOf(t TableType) parquet.Node {
-	switch t {
-	case BooleanColumn:
-		return parquet.Leaf(parquet.BooleanType)
-	case IntegerColumn:
-		return parquet.Int(64)
-	case FloatColumn:
-		return parquet.Leaf(parquet.DoubleType)
-	case DateColumn:
-		return parquet.Date()
-	case TimeColumn:
-		return parquet.Time(parquet.Microsecond)
-	case TimestampColumn:
-		return parquet.Timestamp(parquet.Microsecond)
-	case LocalColumn:
-		return parquet.TimestampAdjusted(parquet.Microsecond, false)
-	default:
-		return parquet.String()
-	}
+	return [...]parquet.Node{
+		TextColumn: parquet.String(), BooleanColumn: parquet.Leaf(parquet.BooleanType), IntegerColumn: parquet.Int(64),
+		FloatColumn: parquet.Leaf(parquet.DoubleType), DateColumn: parquet.Date(), TimeColumn: parquet.Time(parquet.Microsecond),
+		TimestampColumn: parquet.Timestamp(parquet.Microsecond), LocalColumn: parquet.TimestampAdjusted(parquet.Microsecond, false),
+	}[t]
 }
 
 // SetMissing leaves a column of the row without a value.

@@ -164,22 +164,13 @@ func writeValues(w *parquet.ColumnWriter, s *source, from, to int) error {
 }
 
 func (c Codec) codec() (compress.Codec, error) {
-	switch c {
-	case Snappy:
-		return &parquet.Snappy, nil
-	case Uncompressed:
-		return &parquet.Uncompressed, nil
-	case Gzip:
-		return &parquet.Gzip, nil
-	case Brotli:
-		return &parquet.Brotli, nil
-	case Zstd:
-		return &parquet.Zstd, nil
-	case LZ4:
-		return &parquet.Lz4Raw, nil
-	default:
+	codecs := []compress.Codec{
+		&parquet.Snappy, &parquet.Uncompressed, &parquet.Gzip, &parquet.Brotli, &parquet.Zstd, &parquet.Lz4Raw,
+	}
+	if int(c) >= len(codecs) {
 		return nil, fmt.Errorf("unknown codec %d", c)
 	}
+	return codecs[c], nil
 }
 
 // table is a group whose columns keep their order: parquet.Group sorts them.

@@ -2,7 +2,6 @@ package setting
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -32,10 +31,7 @@ func Hint(name string, names []string) string {
 	if near := Near(name, names); near != "" || len(names) == 0 {
 		return near
 	}
-	listed := make([]string, min(maxHinted, len(names)))
-	for i := range listed {
-		listed[i] = strconv.Quote(names[i])
-	}
+	listed := naming.Quoted(names[:min(maxHinted, len(names))])
 	if more := len(names) - len(listed); more > 0 {
 		listed = append(listed, fmt.Sprintf("%d more", more))
 	}

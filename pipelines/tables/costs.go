@@ -3,7 +3,6 @@ package tables
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -333,7 +332,4 @@ func (c *Costs) Apply(features []dataset.Feature, weight int64) error {
 	}
 }
 
-func fileDigest(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
+func fileDigest(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }

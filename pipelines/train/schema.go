@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/contract"
@@ -273,13 +273,7 @@ func (p *plan) keysOf(f *fitted) []string {
 }
 
 // quoted lists names in quotation marks.
-func quoted(names []string) string {
-	list := make([]string, len(names))
-	for i, name := range names {
-		list[i] = strconv.Quote(name)
-	}
-	return strings.Join(list, ", ")
-}
+func quoted(names []string) string { return strings.Join(naming.Quoted(names), ", ") }
 
 // leaveOut gives features the role ignored.
 func (s *schema) leaveOut(names []string) {

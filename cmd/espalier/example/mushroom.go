@@ -82,50 +82,27 @@ func words(column string) string {
 		colors   = "brown=n buff=b cinnamon=c gray=g orange=o pink=p red=e white=w yellow=y"
 		surfaces = "fibrous=f scaly=y silky=k smooth=s"
 	)
-	switch column {
-	case "class":
-		return "edible=e poisonous=p"
-	case "cap-shape":
-		return "bell=b conical=c convex=x flat=f knobbed=k sunken=s"
-	case "cap-surface":
-		return "fibrous=f grooved=g scaly=y smooth=s"
-	case "cap-color":
-		return "brown=n buff=b cinnamon=c gray=g green=r pink=p purple=u red=e white=w yellow=y"
-	case "bruises":
-		return "yes=t no=f"
-	case "odor":
-		return "almond=a anise=l creosote=c fishy=y foul=f musty=m none=n pungent=p spicy=s"
-	case "gill-attachment":
-		return "attached=a descending=d free=f notched=n"
-	case "gill-spacing":
-		return "close=c crowded=w distant=d"
-	case "gill-size":
-		return "broad=b narrow=n"
-	case "gill-color":
-		return "black=k brown=n buff=b chocolate=h gray=g green=r orange=o pink=p purple=u red=e white=w yellow=y"
-	case "stalk-shape":
-		return "enlarging=e tapering=t"
-	case "stalk-root":
-		return "bulbous=b club=c cup=u equal=e rhizomorphs=z rooted=r unknown=?"
-	case "stalk-surface-above-ring", "stalk-surface-below-ring":
-		return surfaces
-	case "stalk-color-above-ring", "stalk-color-below-ring":
-		return colors
-	case "veil-type":
-		return "partial=p universal=u"
-	case "veil-color":
-		return "brown=n orange=o white=w yellow=y"
-	case "ring-number":
-		return "none=n one=o two=t"
-	case "ring-type":
-		return "cobwebby=c evanescent=e flaring=f large=l none=n pendant=p sheathing=s zone=z"
-	case "spore-print-color":
-		return "black=k brown=n buff=b chocolate=h green=r orange=o purple=u white=w yellow=y"
-	case "population":
-		return "abundant=a clustered=c numerous=n scattered=s several=v solitary=y"
-	case "habitat":
-		return "grasses=g leaves=l meadows=m paths=p urban=u waste=w woods=d"
-	default:
-		return ""
-	}
+	return map[string]string{
+		"class":                    "edible=e poisonous=p",
+		"cap-shape":                "bell=b conical=c convex=x flat=f knobbed=k sunken=s",
+		"cap-surface":              "fibrous=f grooved=g scaly=y smooth=s",
+		"cap-color":                "brown=n buff=b cinnamon=c gray=g green=r pink=p purple=u red=e white=w yellow=y",
+		"bruises":                  "yes=t no=f",
+		"odor":                     "almond=a anise=l creosote=c fishy=y foul=f musty=m none=n pungent=p spicy=s",
+		"gill-attachment":          "attached=a descending=d free=f notched=n",
+		"gill-spacing":             "close=c crowded=w distant=d",
+		"gill-size":                "broad=b narrow=n",
+		"gill-color":               "black=k brown=n buff=b chocolate=h gray=g green=r orange=o pink=p purple=u red=e white=w yellow=y",
+		"stalk-shape":              "enlarging=e tapering=t",
+		"stalk-root":               "bulbous=b club=c cup=u equal=e rhizomorphs=z rooted=r unknown=?",
+		"stalk-surface-above-ring": surfaces, "stalk-surface-below-ring": surfaces,
+		"stalk-color-above-ring": colors, "stalk-color-below-ring": colors,
+		"veil-type":         "partial=p universal=u",
+		"veil-color":        "brown=n orange=o white=w yellow=y",
+		"ring-number":       "none=n one=o two=t",
+		"ring-type":         "cobwebby=c evanescent=e flaring=f large=l none=n pendant=p sheathing=s zone=z",
+		"spore-print-color": "black=k brown=n buff=b chocolate=h green=r orange=o purple=u white=w yellow=y",
+		"population":        "abundant=a clustered=c numerous=n scattered=s several=v solitary=y",
+		"habitat":           "grasses=g leaves=l meadows=m paths=p urban=u waste=w woods=d",
+	}[column]
 }
