@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -93,7 +92,7 @@ func (f *Fitter) quantile(cuts []float64, bins int) []float64 {
 	at, sum := 0, f.weights[0] // sum is the cumulative weight of value at
 	cut := -1                  // the last value before the last cut
 	for i := 1; i < bins; i++ {
-		for at < last && !reaches(sum, total, i, bins) {
+		for at < last && !dataset.Reached(uint64(sum), uint64(bins), uint64(total), uint64(i)) {
 			at++
 			sum += f.weights[at]
 		}
@@ -106,13 +105,6 @@ func (f *Fitter) quantile(cuts []float64, bins int) []float64 {
 		}
 	}
 	return cuts
-}
-
-// reaches reports whether sum >= i*total/bins.
-func reaches(sum, total int64, i, bins int) bool {
-	hi1, lo1 := bits.Mul64(uint64(sum), uint64(bins))
-	hi2, lo2 := bits.Mul64(uint64(total), uint64(i))
-	return hi1 > hi2 || hi1 == hi2 && lo1 >= lo2
 }
 
 func (f *Fitter) uniform(cuts []float64, bins int) []float64 {

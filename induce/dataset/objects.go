@@ -403,9 +403,9 @@ func (o *Objects) withCodes(ids []int32) *Objects {
 	}
 	for f := range o.Codes {
 		if c := o.Codes[f]; c.U8 != nil {
-			s.Codes[f].U8 = pick(c.U8, ids)
+			s.Codes[f].U8 = Pick(c.U8, ids)
 		} else {
-			s.Codes[f].U16 = pick(c.U16, ids)
+			s.Codes[f].U16 = Pick(c.U16, ids)
 		}
 	}
 	if o.Soft() {
@@ -414,10 +414,11 @@ func (o *Objects) withCodes(ids []int32) *Objects {
 	return s
 }
 
-func pick[T uint8 | uint16](column []T, ids []int32) []T {
-	out := make([]T, len(ids))
-	for i, id := range ids {
-		out[i] = column[id]
+// Pick returns the entries at the given positions.
+func Pick[T any, I int | int32](list []T, at []I) []T {
+	some := make([]T, len(at))
+	for i, k := range at {
+		some[i] = list[k]
 	}
-	return out
+	return some
 }

@@ -73,7 +73,7 @@ func firstAfter(rows []int64, upTo, share uint64) int {
 	}
 	sum := uint64(0)
 	for i, n := range rows {
-		if reached(sum, share, all, upTo) {
+		if Reached(sum, share, all, upTo) {
 			return i
 		}
 		sum += uint64(n)
@@ -89,8 +89,8 @@ func timeAt(times []float64, at int) *float64 {
 	return &times[at]
 }
 
-// reached reports whether sum/all is at least upTo/share.
-func reached(sum, share, all, upTo uint64) bool {
+// Reached reports whether sum/all is at least upTo/share.
+func Reached(sum, share, all, upTo uint64) bool {
 	a, b := bits.Mul64(sum, share)
 	c, d := bits.Mul64(all, upTo)
 	return a > c || a == c && b >= d

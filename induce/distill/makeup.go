@@ -105,7 +105,7 @@ func (c *Config) newMaker(o *dataset.Objects, compared []int) *maker {
 	for _, f := range compared {
 		m.scales = append(m.scales, scaleOf(&features[f]))
 	}
-	chosen.Codes = Picked(chosen.Codes, compared)
+	chosen.Codes = dataset.Pick(chosen.Codes, compared)
 	m.compared = codesOf(chosen, 0, chosen.Len())
 	for f := range features {
 		low := features[f].MissingCode()

@@ -20,7 +20,7 @@ type Fitting struct {
 // Pick returns the fitting of some of the trees, given by their indexes.
 func (f *Fitting) Pick(at []int) *Fitting {
 	some := *f
-	some.Trees = Picked(f.Trees, at)
+	some.Trees = dataset.Pick(f.Trees, at)
 	return &some
 }
 
@@ -30,7 +30,7 @@ func (f *Fitting) Pick(at []int) *Fitting {
 func (f *Fitting) Linear(ridge float64) [][]*leafmodel.Model {
 	return f.each(func(objects *dataset.Objects, at []int, o leafmodel.Options) [][]*leafmodel.Model {
 		o.Ridge = ridge
-		return leafmodel.Fit(objects, f.Features, Picked(f.Trees, at), o)
+		return leafmodel.Fit(objects, f.Features, dataset.Pick(f.Trees, at), o)
 	})
 }
 
@@ -38,7 +38,7 @@ func (f *Fitting) Linear(ridge float64) [][]*leafmodel.Model {
 // objects as Linear.
 func (f *Fitting) Boost(models [][]*leafmodel.Model) [][]*leafmodel.Model {
 	return f.each(func(objects *dataset.Objects, at []int, o leafmodel.Options) [][]*leafmodel.Model {
-		return leafmodel.Boost(objects, f.Features, Picked(f.Trees, at), Picked(models, at), o)
+		return leafmodel.Boost(objects, f.Features, dataset.Pick(f.Trees, at), dataset.Pick(models, at), o)
 	})
 }
 
@@ -70,13 +70,4 @@ func (f *Fitting) each(
 		take(f.Transfer.Objects, taught, o)
 	}
 	return models
-}
-
-// Picked returns the entries at the given positions.
-func Picked[T any](list []T, at []int) []T {
-	some := make([]T, len(at))
-	for i, k := range at {
-		some[i] = list[k]
-	}
-	return some
 }

@@ -214,12 +214,12 @@ func (s *TransferSet) Grow(columns []split.Column, params []induce.Params, o inm
 		}
 	}
 	objects := *s.Objects
-	objects.Codes = Picked(objects.Codes, use)
+	objects.Codes = dataset.Pick(objects.Codes, use)
 	params = slices.Clone(params)
 	for i := range params {
 		params[i].RowWeight = cmp.Or(params[i].RowWeight, 1) * float64(Factor(s.config.Scale))
 	}
-	trees := inmemory.GrowEach(&objects, Picked(columns, use), params, objects.TotalWeight(), o)
+	trees := inmemory.GrowEach(&objects, dataset.Pick(columns, use), params, objects.TotalWeight(), o)
 	done := s.config.each(len(trees), func(i int) {
 		for k := range trees[i] {
 			n := &trees[i][k]

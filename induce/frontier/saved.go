@@ -31,7 +31,7 @@ func AppendCandidates(dst []byte, list []Candidate) []byte {
 	for i := range list {
 		c := &list[i]
 		t := c.Tree
-		w = w.Bytes(mustJSON(&savedHead{c.Params, t.Algorithm, t.Training, len(t.Nodes)}))
+		w = w.Bytes(wire.JSON(&savedHead{c.Params, t.Algorithm, t.Training, len(t.Nodes)}))
 		w = tree.AppendNodes(w, t.Nodes)
 		plain := NewCandidate(t, c.Params).Counts[dataset.Train].Encode()
 		for part := range c.Counts {
@@ -46,15 +46,6 @@ func AppendCandidates(dst []byte, list []Candidate) []byte {
 		}
 	}
 	return w
-}
-
-// mustJSON encodes a value of numbers and texts, which cannot fail.
-func mustJSON(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return b
 }
 
 // DecodeCandidates decodes bytes written by AppendCandidates. label and features are those with

@@ -348,7 +348,7 @@ func (m *modelled) fit(f *distill.Fitting, at []int, before [][]*leafmodel.Model
 		if m.base == nil {
 			made = f.Pick(in).Linear(kind.ridge)
 		} else {
-			made = leafmodel.Shorten(distill.Picked(boosted, in), kind.boosted)
+			made = leafmodel.Shorten(dataset.Pick(boosted, in), kind.boosted)
 		}
 		models := make([][]*leafmodel.Model, len(at))
 		for i, k := range in {
@@ -412,7 +412,7 @@ func (c *Chooser) fitModels(ctx context.Context, m *modelled, draft bool) error 
 		f := &distill.Fitting{Training: objects, Transfer: c.Transfer, Features: c.Features, Trees: m.trees, Options: o}
 		var before [][]*leafmodel.Model
 		if m.before != nil {
-			before = distill.Picked(m.before, at)
+			before = dataset.Pick(m.before, at)
 		}
 		r.models = m.fit(f.Pick(at), at, before)
 		s.Done.Add(1)

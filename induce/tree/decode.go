@@ -330,8 +330,9 @@ func (t *Tree) checkTwo(n *Node) error {
 	return nil
 }
 
-func count(b bool) int {
-	if b {
+// count returns 1 if is holds, otherwise 0.
+func count(is bool) int {
+	if is {
 		return 1
 	}
 	return 0

@@ -2,7 +2,6 @@ package tree
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // Format and Version identify a tree.json. The version is ModelVersion if the tree has leaf models,
@@ -112,7 +112,7 @@ func newEncoder(dst []byte, format string, version int, label *Label) *encoder {
 
 func (e *encoder) name(name string) { e.b = append(e.b, ",\n  \""+name+"\": "...) }
 
-func (e *encoder) value(v any, indent int) { e.b = layOut(e.b, rawJSON(v), indent) }
+func (e *encoder) value(v any, indent int) { e.b = layOut(e.b, wire.JSON(v), indent) }
 
 // flat appends a member on one line, with the escapes of encoding/json.
 func (e *encoder) flat(name string, v any) {
@@ -289,15 +289,6 @@ func (t *Tree) fileNode(n *Node, numbers map[*boost.Booster]int) *writtenNode {
 		f.Branches[i] = fileBranch{When: yes.of(feature, n.Test.Kind, b.Outcome), Missing: b.Missing, Other: b.Other}
 	}
 	return f
-}
-
-// rawJSON returns the JSON of a value of texts, numbers and booleans, which cannot fail.
-func rawJSON(v any) json.RawMessage {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return b
 }
 
 // when returns the condition of the yes branch; empty for a multiway test.

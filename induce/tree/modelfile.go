@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/portable"
+	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // The JSON form of leaf models and of their boosters.
@@ -374,7 +375,7 @@ func (t *Tree) fileModel(m *LeafModel, numbers map[*boost.Booster]int) *fileMode
 	for i, term := range m.Terms {
 		terms[i] = fileTerm{t.Features[term.Feature].Name, term.At, term.Values, term.Missing}
 	}
-	f := &fileModel{Intercept: m.Intercept, Terms: fileTerms{rawJSON(terms)}}
+	f := &fileModel{Intercept: m.Intercept, Terms: fileTerms{wire.JSON(terms)}}
 	if m.Booster != nil {
 		number := numbers[m.Booster]
 		f.Booster = &number

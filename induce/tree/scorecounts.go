@@ -137,7 +137,7 @@ func (c *ScoreCounts) each(entries iter.Seq[counting.Entry]) iter.Seq[ScoreCount
 func (c *ScoreCounts) Encode() []byte {
 	e := encodedScores{plain: c.plain.Encode()}
 	if c.groups != nil {
-		e.groups = c.groups.Append([]byte{kindOfGroups(c.keyed)})
+		e.groups = c.groups.Append([]byte{byte(count(c.keyed))})
 	}
 	return c.table.Append(e.append(nil))
 }
@@ -145,15 +145,8 @@ func (c *ScoreCounts) Encode() []byte {
 // encodedScores are the parts of encoded counts.
 type encodedScores struct {
 	plain  []byte // counts of the leaves without models
-	groups []byte // kindOfGroups, and the table of the groups; empty if they are not kept
+	groups []byte // 1 if they have keys, otherwise 0, and the table of the groups; empty if they are not kept
 	table  []byte
-}
-
-func kindOfGroups(keyed bool) byte {
-	if keyed {
-		return 1
-	}
-	return 0
 }
 
 // append appends plain and groups with their lengths.
@@ -179,7 +172,7 @@ func (c *ScoreCounts) Merge(b []byte) error {
 		err = c.plain.Add(e.plain)
 	}
 	if err == nil && len(e.groups) > 0 {
-		c.KeepGroups(e.groups[0] == kindOfGroups(true))
+		c.KeepGroups(e.groups[0] == 1)
 		err = c.groups.Merge(e.groups[1:], func(words []uint64) error {
 			if !c.tree.hasGroup(words[0]) {
 				return fmt.Errorf("group %x: %w", words[0], counting.ErrTable)

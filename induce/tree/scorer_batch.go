@@ -168,7 +168,7 @@ func (c *column) partition(dst, rows []int32, low, high float64) int {
 		if index != nil {
 			at = index[r] + 1
 		}
-		yes := oneIf(entries[at] >= low) &^ oneIf(entries[at] >= high)
+		yes := count(entries[at] >= low) &^ count(entries[at] >= high)
 		dst[front], dst[back] = r, r
 		front += yes
 		back -= 1 - yes

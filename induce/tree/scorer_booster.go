@@ -111,22 +111,14 @@ func (b *compiledBooster) narrow(ends *left, number int, x float64) {
 // is no branch that the processor could mispredict.
 func passed(cuts []float64, half int, x float64) (number int) {
 	for ; half > leastHalf; half >>= 1 {
-		number += half & -oneIf(x >= cuts[number+half-1])
+		number += half & -count(x >= cuts[number+half-1])
 	}
 	few := (*[2 * leastHalf]float64)(cuts[number:])
-	at := oneIf(x >= few[7]) << 3
-	at += oneIf(x >= few[(at+3)%16]) << 2
-	at += oneIf(x >= few[(at+1)%16]) << 1
-	at += oneIf(x >= few[at%16])
+	at := count(x >= few[7]) << 3
+	at += count(x >= few[(at+3)%16]) << 2
+	at += count(x >= few[(at+1)%16]) << 1
+	at += count(x >= few[at%16])
 	return number + at
-}
-
-// oneIf returns 1 if is holds, otherwise 0.
-func oneIf(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
 }
 
 // halfOf returns the least half with which passed can search this many cuts.

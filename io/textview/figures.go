@@ -34,7 +34,7 @@ func FiguresTable(parts []runfolder.MeasuredPart) *Table {
 	for _, p := range parts {
 		m := p.Metrics
 		row := []string{
-			p.Name, strconv.FormatInt(m.Rows, 10), Figure(m.AUCOvRMacro), areaInterval(m), Figure(m.Accuracy),
+			p.Name, strconv.FormatInt(m.Rows, 10), Figure(m.AUCOvRMacro), areaInterval(m.Intervals), Figure(m.Accuracy),
 			Figure(m.BalancedAccuracy),
 			Figure(m.LogLoss), Figure(m.LogLossSkill), Figure(m.Brier), Figure(m.ExpectedCost), Figure(m.ExpectedTests),
 		}
@@ -85,12 +85,12 @@ func Area(m *metric.Metrics) string {
 	if m.Intervals == nil || m.Intervals.AUCOvRMacro == nil {
 		return Figure(m.AUCOvRMacro)
 	}
-	return fmt.Sprintf("%s (%s)", Figure(m.AUCOvRMacro), areaInterval(m))
+	return fmt.Sprintf("%s (%s)", Figure(m.AUCOvRMacro), areaInterval(m.Intervals))
 }
 
-func areaInterval(m *metric.Metrics) string {
-	if m.Intervals == nil {
+func areaInterval(i *metric.Intervals) string {
+	if i == nil {
 		return "-"
 	}
-	return intervalOf(m.Intervals.AUCOvRMacro)
+	return intervalOf(i.AUCOvRMacro)
 }

@@ -15,7 +15,7 @@ func LiveTable(t *runfolder.LiveTree) *Table {
 	add := func(name string, d *runfolder.LiveDay) {
 		row := []string{name, strconv.FormatInt(d.Predictions, 10), strconv.FormatInt(d.Labelled, 10)}
 		if m := d.Metrics; m != nil {
-			row = append(row, Figure(m.AUCOvRMacro), areaInterval(m), Figure(m.Accuracy), Figure(m.LogLoss),
+			row = append(row, Figure(m.AUCOvRMacro), areaInterval(m.Intervals), Figure(m.Accuracy), Figure(m.LogLoss),
 				Figure(&m.Calibration.ExpectedError), Figure(m.ExpectedCost))
 		} else {
 			row = append(row, "-", "-", "-", "-", "-", "-")

@@ -259,7 +259,7 @@ func Outline(w io.Writer, t *tree.Tree, width, nodes int) int {
 func quality(part string, m *metric.Metrics) string {
 	text := fmt.Sprintf("%s: AUC %s", plural(m.Rows, part+" row"), rounded(m.AUCOvRMacro))
 	if m.Intervals != nil && m.Intervals.AUCOvRMacro != nil {
-		text += " (" + areaInterval(m) + ")"
+		text += " (" + areaInterval(m.Intervals) + ")"
 	}
 	return text + accuracy(m.Accuracy, m) + "."
 }

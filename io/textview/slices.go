@@ -46,7 +46,7 @@ func SlicesTable(m *metric.Metrics) (table *Table, note string) {
 	if apart {
 		t.Columns = append(t.Columns, Column{Head: "against all", Left: true})
 	}
-	t.Add("(all)", strconv.FormatInt(m.Rows, 10), "", Figure(m.AUCOvRMacro), areaInterval(m), Figure(m.Accuracy),
+	t.Add("(all)", strconv.FormatInt(m.Rows, 10), "", Figure(m.AUCOvRMacro), areaInterval(m.Intervals), Figure(m.Accuracy),
 		Figure(m.BalancedAccuracy), Figure(m.LogLoss), Figure(m.ExpectedCost), Figure(m.ExpectedTests))
 	shown := list
 	most, others := Visible(len(list), maxSlices)
@@ -60,7 +60,7 @@ func SlicesTable(m *metric.Metrics) (table *Table, note string) {
 	for i := range shown {
 		s := &shown[i]
 		t.Add(SliceName(&s.SliceRows), strconv.FormatInt(s.Rows, 10), PercentOf(s.Share), Figure(s.AUCOvRMacro),
-			sliceInterval(s), Figure(s.Accuracy), Figure(s.BalancedAccuracy), Figure(s.LogLoss),
+			areaInterval(s.Intervals), Figure(s.Accuracy), Figure(s.BalancedAccuracy), Figure(s.LogLoss),
 			Figure(s.ExpectedCost), Figure(s.ExpectedTests), strings.Join(Apart(m, s), ", "))
 	}
 	t.others(others)
@@ -145,11 +145,4 @@ func rangeName(s *metric.SliceRows, column string) string {
 	default:
 		return column + " in [" + Shortened(&f, *s.From) + ", " + Shortened(&f, *s.To) + ")"
 	}
-}
-
-func sliceInterval(s *metric.Slice) string {
-	if s.Intervals == nil {
-		return "-"
-	}
-	return intervalOf(s.Intervals.AUCOvRMacro)
 }
