@@ -119,7 +119,7 @@ type Algorithm struct {
 	Classes string `json:"classes,omitempty" jsonschema:"enum=rows"`
 	// Objective is what the tests minimise. total: the cost of tests and errors, found by a search of limited steps;
 	// empirical_total: the same, with the errors of the training rows as they are, where total draws the class shares of
-	// few rows to those of all; absent: each test has the best score.
+	// few rows to the class shares of all rows; absent: each test has the best score.
 	Objective string `json:"objective,omitempty" jsonschema:"enum=total,enum=empirical_total"`
 	// Teacher is the model that taught the tree in addition to the labels: the class weights of its leaves have the
 	// teacher's shares; forest and both are of earlier versions; absent: nothing.
