@@ -48,7 +48,7 @@ func mustTrain(t *testing.T, c config.Train) *train.Result {
 // same bytes on every runner, for every order and number of files, and by levels. Rows
 // without a weight wait for -tags long.
 func TestSameBytesByClass(t *testing.T) {
-	const n = 700
+	const n = 350
 	data := newRows(n)
 	c := oneTree()
 	c.Label, c.Group, c.Theta = "class", "id", []float64{0.001}

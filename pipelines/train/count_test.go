@@ -63,7 +63,7 @@ func countedFiles(t *testing.T, lines int) (counted, repeated string) {
 func TestCounts(t *testing.T) {
 	counted, repeated := countedFiles(t, 500)
 	for name, change := range map[string]func(c *config.Train){
-		"default":     func(*config.Train) {},
+		"plain":       func(*config.Train) {},
 		"whole":       func(c *config.Train) { c.SplitColumn, c.Split = "", [3]uint32{100, 0, 0} },
 		"levels":      func(c *config.Train) { c.MemoryObjects = 20 },
 		"weight":      func(c *config.Train) { c.Weight = "weight" },
@@ -77,12 +77,9 @@ func TestCounts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var runs [2]string
 			for i, file := range []string{repeated, counted} {
-				c := config.DefaultTrain()
+				c := fewTrees(config.DefaultTrain())
 				c.Input, c.Label, c.SplitColumn, c.DropNullLabels = []string{file}, "class", "part", true
 				c.Certificate, c.Report, c.Output = false, "none", filepath.Join(t.TempDir(), "run")
-				if name != "default" {
-					c = fewTrees(c)
-				}
 				change(&c)
 				if c.Ignore = []string{"part", "group", "time"}; c.Weight == "" {
 					c.Ignore = append(c.Ignore, "weight")

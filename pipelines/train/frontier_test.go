@@ -110,7 +110,7 @@ func TestFrontier(t *testing.T) {
 // its means and shares with each other.
 func TestFolds(t *testing.T) {
 	for _, folds := range []int{2, 7} {
-		c := ticTacToe(t)
+		c := fewTrees(ticTacToe(t))
 		c.Folds = crossvalidate.Setting{Number: folds}
 		r := trained(t, c)
 		f := r.Metrics.Folds
@@ -160,7 +160,7 @@ func TestFolds(t *testing.T) {
 			t.Errorf("metrics.json (-result +file):\n%s", diff)
 		}
 	}
-	c := ticTacToe(t)
+	c := fewTrees(ticTacToe(t))
 	c.Folds = crossvalidate.Setting{}
 	if trained(t, c).Metrics.Folds != nil {
 		t.Error("a report of folds that were not grown")
@@ -198,7 +198,7 @@ const averaged = 0.02
 // TestSelect: budgets and rules choose from the same frontier, and a budget query
 // has the highest point within the budget.
 func TestSelect(t *testing.T) {
-	highest := ticTacToe(t)
+	highest := fewTrees(ticTacToe(t))
 	highest.Select = frontier.Highest
 	top := trained(t, highest)
 	all, dearest := top.Frontier.Points, top.Tree.Complexity
@@ -212,7 +212,7 @@ func TestSelect(t *testing.T) {
 		return all[best].Complexity
 	}
 	for _, budget := range []float64{0.5, 2.2, 3, 4} {
-		c := ticTacToe(t)
+		c := fewTrees(ticTacToe(t))
 		c.Select, c.MaxExpectedCost = frontier.Highest, budget
 		want := within(func(p *runfolder.Point) bool { return p.ExpectedCost <= budget })
 		if got := trained(t, c).Tree.Complexity; got != want {
@@ -220,18 +220,18 @@ func TestSelect(t *testing.T) {
 		}
 	}
 	for _, rule := range []frontier.Rule{frontier.Best, frontier.OneSE, frontier.Paper} {
-		c := ticTacToe(t)
+		c := fewTrees(ticTacToe(t))
 		c.Select = rule
 		if got := trained(t, c).Tree.Complexity; got.ExpectedCost > dearest.ExpectedCost {
 			t.Errorf("--select %s: dearer than the highest, %v after %v", rule, got.ExpectedCost, dearest.ExpectedCost)
 		}
 	}
-	c := ticTacToe(t)
+	c := fewTrees(ticTacToe(t))
 	c.MaxTests = 2
 	if got := trained(t, c).Tree; got.PaidTests() > 2 || got.Complexity.Leaves < 2 {
 		t.Errorf("--max_tests 2: %d paid tests, %+v", got.PaidTests(), got.Complexity)
 	}
-	c = ticTacToe(t)
+	c = fewTrees(ticTacToe(t))
 	c.MaxCost, c.MaxLeaves = 4, 9
 	if got := trained(t, c).Tree.Complexity; got.MaxCost > 4 || got.Leaves > 9 || got.Leaves < 2 {
 		t.Errorf("--max_cost 4 --max_leaves 9: %+v", got)
@@ -244,7 +244,7 @@ func TestSelect(t *testing.T) {
 func TestTolerance(t *testing.T) {
 	cost := make(map[float64]float64)
 	for _, tolerance := range []float64{0, 0.0001, 0.03} {
-		c := ticTacToe(t)
+		c := fewTrees(ticTacToe(t))
 		c.Tolerance, c.FrontierStep = &tolerance, 0
 		f := trained(t, c).Frontier
 		chosen := slices.IndexFunc(f.Points, func(p runfolder.Point) bool { return p.Selected })
@@ -278,7 +278,7 @@ func TestSelectTotal(t *testing.T) {
 		budget float64
 		leaves [2]int // fewest and most
 	}{{[2]int{3, 1}, 0, [2]int{1, 1}}, {[2]int{40, 40}, 0, [2]int{2, 200}}, {[2]int{40, 40}, 1.5, [2]int{2, 5}}} {
-		settings := ticTacToe(t)
+		settings := fewTrees(ticTacToe(t))
 		settings.Select, settings.MaxExpectedCost = frontier.Total, c.budget
 		settings.ErrorCostsFile = textFile(t, "errors.csv", fmt.Sprintf("actual,predicted,cost\nnegative,positive,%d\npositive,negative,%d\n",
 			c.wrong[0], c.wrong[1]))
@@ -311,7 +311,7 @@ func TestSelectTotal(t *testing.T) {
 			}
 		}
 	}
-	c := ticTacToe(t)
+	c := fewTrees(ticTacToe(t))
 	c.Select = frontier.Total
 	if _, err := train.Train(t.Context(), c, &silent{}); err == nil || !strings.Contains(err.Error(), "give --error_costs") {
 		t.Errorf("without error costs: %v", err)
@@ -338,17 +338,17 @@ func TestSelectFirst(t *testing.T) {
 // TestNoValidationRows: without validation rows folds take their place. Without folds either the tree is the
 // first one, and the user is told.
 func TestNoValidationRows(t *testing.T) {
-	c := ticTacToe(t)
+	c := fewTrees(ticTacToe(t))
 	c.Split, c.Folds = dataset.Shares{100, 0, 0}, crossvalidate.Setting{}
 	if r := trained(t, c); r.Frontier != nil || r.Tree.Algorithm.Prune != "none" || r.Tree.Training.Rows != 958 {
 		t.Errorf("a frontier without rows to judge it by: %+v", r.Frontier)
 	}
-	c = ticTacToe(t)
+	c = fewTrees(ticTacToe(t))
 	c.Split, c.Folds = dataset.Shares{100, 0, 0}, crossvalidate.Setting{Auto: true}
 	if r := trained(t, c); r.Frontier == nil || r.Frontier.Folds != crossvalidate.AutoFolds {
 		t.Errorf("folds auto without validation rows: %+v", r.Frontier)
 	}
-	c = ticTacToe(t)
+	c = fewTrees(ticTacToe(t))
 	c.Split, c.Folds = dataset.Shares{100, 0, 0}, crossvalidate.Setting{Number: 4}
 	r := trained(t, c)
 	if r.Frontier == nil || r.Frontier.Folds != 4 || r.Tree.Training.Rows != 958 {
@@ -363,7 +363,7 @@ func TestNoValidationRows(t *testing.T) {
 
 // TestFrontierOverwritten: trees of an earlier run's frontier do not stay.
 func TestFrontierOverwritten(t *testing.T) {
-	c := ticTacToe(t)
+	c := fewTrees(ticTacToe(t))
 	trained(t, c)
 	c.Overwrite, c.FrontierStep = true, 0.1
 	points := trained(t, c).Frontier.Points

@@ -144,8 +144,12 @@ func TestInMemory(t *testing.T) {
 		"costs": func(s *settings.Settings) {
 			s.Costs, s.FreeRepeats = map[string]float64{"checking_status": 5, "age": 0}, true
 			s.Monotone, s.BalanceClasses = map[string]int8{"duration": -1}, true
+			s.Lambda, s.Theta = []float64{10}, []float64{0.005}
 		},
-		"groups": func(s *settings.Settings) { s.Group, s.Folds.Auto, s.Folds.Number = "age", false, 3 },
+		"groups": func(s *settings.Settings) {
+			s.Group, s.Folds.Auto, s.Folds.Number = "age", false, 3
+			s.Lambda, s.Theta = []float64{10}, []float64{0.005}
+		},
 		"all rows": func(s *settings.Settings) {
 			*s = settings.Single()
 			s.Label = "class"

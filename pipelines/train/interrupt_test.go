@@ -83,7 +83,7 @@ func TestInterruptedIsTold(t *testing.T) {
 				t.Fatal(err)
 			}
 			whole := time.Since(start)
-			moments := 12
+			moments := 8
 			if longtest.Enabled() {
 				moments = 30
 			}

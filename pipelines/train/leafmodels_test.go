@@ -10,6 +10,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -147,7 +148,9 @@ func TestLeafModelMetrics(t *testing.T) {
 // TestBoosted: boosters are added to linear models if they gain, and the frontier's figures are the
 // figures of the trees that it names.
 func TestBoosted(t *testing.T) {
-	r := curved(t, func(c *config.Train) { c.LeafModel = "boosted" })
+	r := curved(t, func(c *config.Train) {
+		c.LeafModel, c.MadeUpRows, c.Folds = "boosted", new(int64(1000)), crossvalidate.Setting{Number: 2}
+	})
 	boosted, both := 0, 0
 	for _, p := range r.Frontier.Points {
 		if p.Algorithm.BoosterTrees > 0 {

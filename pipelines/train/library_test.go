@@ -204,7 +204,7 @@ func checkTyped(t *testing.T, c transforms.TrainConfig, input string, want *tree
 // tree that a run chooses from the same rows. The configuration with the most parts runs on prism,
 // too, and is the only one of -short. With -tags long all configurations run, all on prism, too.
 func TestLibraryChoosesTheSameTree(t *testing.T) {
-	const n = 900
+	const n = 600
 	parts := map[string]string{"red": "train", "green": "Training", "blue": "validation", "grey": "test"}
 	for name, change := range map[string]func(*config.Train, *transforms.TrainConfig){
 		"default": func(*config.Train, *transforms.TrainConfig) {},
@@ -228,8 +228,9 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 		},
 		"boosted leaf models and teacher": func(p *config.Train, c *transforms.TrainConfig) {
 			p.LeafModel, c.LeafModel, p.Teacher, c.Teacher = "auto", "auto", "boosted", "boosted"
-			p.MadeUpRows, c.MadeUpRows, p.TeacherWeight, c.TeacherWeight = new(int64(500)), new(int64(500)), 0.7, 0.7
+			p.MadeUpRows, c.MadeUpRows, p.TeacherWeight, c.TeacherWeight = new(int64(300)), new(int64(300)), 0.7, 0.7
 			p.Algorithm, c.Algorithm = []split.Algorithm{split.C45}, []split.Algorithm{split.C45}
+			p.Theta, c.Theta = []float64{0.005}, []float64{0.005}
 		},
 		"teacher of weighted rows": func(p *config.Train, c *transforms.TrainConfig) {
 			p.Teacher, c.Teacher, p.Weight, c.Weight = "boosted", "boosted", "weight", "weight"
@@ -237,6 +238,7 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 		},
 		"balanced classes of weighted rows": func(p *config.Train, c *transforms.TrainConfig) {
 			p.BalanceClasses, c.BalanceClasses, p.Weight, c.Weight = true, true, "weight", "weight"
+			p.Lambda, c.Lambda, p.Theta, c.Theta = []float64{10}, []float64{10}, []float64{0.005}, []float64{0.005}
 		},
 		"class weights": func(p *config.Train, c *transforms.TrainConfig) {
 			p.ClassWeightsFile = csvFile(t, "class,weight\nhigh,2.5\nmiddle,0\n")
@@ -318,14 +320,14 @@ func TestLibraryWindowsChooseTheSameTree(t *testing.T) {
 	const n, length = 900, 300
 	data := newRows(n)
 	c := transforms.DefaultTrainConfig("class", "id")
-	c.Lambda, c.Theta, c.LeafModel = []float64{10}, []float64{0.005}, "linear"
+	c.Algorithm, c.Lambda, c.Theta, c.LeafModel = []split.Algorithm{split.C45}, []float64{10}, []float64{0.005}, "linear"
 	c.Workers = 2
 	want := make(map[string]bool)
 	for from := 0; from < n; from += length {
 		p := config.DefaultTrain()
 		p.Input = []string{data.write(t, ascending(n)[from:from+length], 2, parquetio.WriteOptions{RowsPerGroup: 50})}
 		p.Label, p.Output, p.Group = "class", t.TempDir(), "id"
-		p.Lambda, p.Theta, p.LeafModel = []float64{10}, []float64{0.005}, "linear"
+		p.Algorithm, p.Lambda, p.Theta, p.LeafModel = c.Algorithm, c.Lambda, c.Theta, c.LeafModel
 		r, err := train.Train(t.Context(), p, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -435,11 +437,11 @@ func (*metricsFn) ProcessElement(m metric.Metrics) ([]byte, error) { return json
 // TestLibraryEvaluates: the metrics of rows in another pipeline are the metrics that a run writes,
 // for trees with and without models in leaves, weighted or not.
 func TestLibraryEvaluates(t *testing.T) {
-	const n = 900
+	const n = 600
 	data := newRows(n)
 	input := data.write(t, ascending(n), 2, parquetio.WriteOptions{RowsPerGroup: 100})
 	for _, leafModel := range []selection.Kind{selection.None, selection.Linear} {
-		p := config.DefaultTrain()
+		p := fewTrees(config.DefaultTrain())
 		p.Input, p.Label, p.Output, p.Certificate, p.LeafModel = []string{input}, "class", t.TempDir(), false, leafModel
 		p.Ignore = []string{"id", "weight"}
 		r, err := train.Train(context.Background(), p, &silent{})

@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines/config"
@@ -32,7 +34,7 @@ func TestMemory(t *testing.T) {
 	run := func(memory int64) (documents map[string]string, jobs []string) {
 		c := config.DefaultTrain()
 		c.Input, c.Label, c.Ignore, c.Output = []string{data}, "class", []string{"id"}, filepath.Join(t.TempDir(), "run")
-		c.Memory, c.Theta, c.Lambda = memory, []float64{0.01}, []float64{10}
+		c.Memory, c.Theta, c.Lambda, c.Algorithm, c.Folds, c.Certificate = memory, []float64{0.01}, []float64{10}, []split.Algorithm{split.EC45}, crossvalidate.Setting{Number: 2}, false
 		reporter := new(jobNames)
 		if _, err := train.Train(t.Context(), c, reporter); err != nil {
 			t.Fatal(err)

@@ -27,7 +27,7 @@ func gradeRows(t *testing.T) string {
 	var places []*float64
 	var x []float64
 	var class []string
-	for range 2000 {
+	for range 1000 {
 		at := []int{0, 1, 3, 4}[r.IntN(4)]
 		x = append(x, r.NormFloat64())
 		class = append(class, map[bool]string{true: "yes", false: "no"}[float64(at)+x[len(x)-1]+r.NormFloat64() > 2])
@@ -50,7 +50,7 @@ func gradeRows(t *testing.T) string {
 func TestOrdered(t *testing.T) {
 	folder := gradeRows(t)
 	for name, change := range map[string]func(c *config.Train){
-		"default": func(*config.Train) {}, "monotone": func(c *config.Train) { c.Monotone = map[string]int8{"grade": 1} },
+		"plain": func(*config.Train) {}, "monotone": func(c *config.Train) { c.Monotone = map[string]int8{"grade": 1} },
 		"levels": func(c *config.Train) { c.MemoryObjects = 20 }, "bins": func(c *config.Train) { c.Tests = []split.Family{split.OneHot} },
 		"sets": func(c *config.Train) { c.Tests = []split.Family{split.Sets, split.All} },
 	} {
@@ -60,9 +60,7 @@ func TestOrdered(t *testing.T) {
 			c.Input, c.Label, c.Output = []string{filepath.Join(folder, file+".parquet")}, "class", filepath.Join(t.TempDir(), "run")
 			c.Split = dataset.Shares{100, 0, 0} // a part depends on the name of the file
 			c.Certificate, c.Report = false, "none"
-			if name != "default" {
-				c = fewTrees(c)
-			}
+			c = fewTrees(c)
 			change(&c)
 			if file == "texts" {
 				c.Ordered = map[string][]string{"grade": grades()}

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -31,12 +32,13 @@ func init() { beam.RegisterDoFn(reflect.TypeFor[reportFn]()) }
 // TestLibraryReports: the report of Train has the metrics that a run writes for the same rows, and the figures of
 // `espalier evaluate --against` for its test rows; Reports does not change the tree.
 func TestLibraryReports(t *testing.T) {
-	const n = 900
+	const n = 600
 	data := newRows(n)
 	input := data.write(t, ascending(n), 2, parquetio.WriteOptions{RowsPerGroup: 100})
 	for leafModel, weight := range map[selection.Kind]string{selection.None: "", selection.Linear: "weight"} {
-		p := config.DefaultTrain()
+		p := fewTrees(config.DefaultTrain())
 		p.Input, p.Label, p.Group, p.Weight, p.Output, p.LeafModel = []string{input}, "class", "id", weight, t.TempDir(), leafModel
+		p.Folds = crossvalidate.Setting{Number: 2}
 		if weight == "" {
 			p.Ignore = []string{"weight"}
 		}
@@ -60,6 +62,7 @@ func TestLibraryReports(t *testing.T) {
 			got := collect(t, runner, data.library(ascending(n)), func(s beam.Scope, rows beam.PCollection) beam.PCollection {
 				tc := transforms.DefaultTrainConfig("class", "id")
 				tc.Weight, tc.LeafModel, tc.Ignore = weight, leafModel, p.Ignore
+				tc.Algorithm, tc.Lambda, tc.Theta, tc.Folds = p.Algorithm, p.Lambda, p.Theta, p.Folds
 				found := transforms.Train(s, rows, tc, transforms.Reports{Against: before.Tree.Encode()})
 				return beam.ParDo(s, &reportFn{}, found.Reports)
 			})

@@ -20,7 +20,7 @@ import (
 // TestNothingIsSilent: each job and each phase of a run has a bar. Without phases, 85 % of the time of a run on
 // wide data had none.
 func TestNothingIsSilent(t *testing.T) {
-	const rows, columns = 600, 300
+	const rows, columns = 300, 30
 	random := rand.New(rand.NewPCG(1, 2))
 	classes := make([]string, rows)
 	list := make([]parquetio.WriteColumn, columns, columns+1)

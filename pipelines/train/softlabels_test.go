@@ -99,7 +99,7 @@ func softTrees() config.Train {
 // TestSoftSameBytes: runs with soft labels give the same bytes on every runner, for every order and
 // number of files, by levels, and with weights of rows and classes.
 func TestSoftSameBytes(t *testing.T) {
-	const n = 700
+	const n = 350
 	data := newSoftRows(n, false)
 	shuffled := rand.New(rand.NewPCG(5, 6)).Perm(n)
 	plain, other := data.write(t, ascending(n), 1, true), data.write(t, shuffled, 5, true)

@@ -44,7 +44,8 @@ func taughtTrees(t *testing.T) config.Train {
 		t.Fatal(err)
 	}
 	c.Input, c.Label, c.Output, c.Certificate = []string{url}, "class", filepath.Join(t.TempDir(), "run"), false
-	c.LeafModel, c.Teacher, c.FrontierStep = "none", "boosted", 0
+	c.LeafModel, c.Teacher, c.FrontierStep, c.MadeUpRows = "none", "boosted", 0, new(int64(1000))
+	c.Lambda, c.Theta = []float64{10}, []float64{0.005}
 	return c
 }
 

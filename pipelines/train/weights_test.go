@@ -52,7 +52,7 @@ func weightedConfig(url string) config.Train {
 // weight as the column states it. By default each kind of weights goes through two of the factors;
 // with -tags long, through all.
 func TestWeightsHaveNoUnit(t *testing.T) {
-	const n = 500
+	const n = 400
 	random := rand.New(rand.NewPCG(4, 38))
 	kinds := []struct {
 		name string
@@ -67,7 +67,7 @@ func TestWeightsHaveNoUnit(t *testing.T) {
 		{"0 and 1", func(i int) float64 { return float64(min(i%3, 1)) }},
 	}
 	data, url := newRows(n), filepath.Join(t.TempDir(), "rows.parquet")
-	c := weightedConfig(url)
+	c := fewTrees(weightedConfig(url))
 	decided := func(weight []float64) []byte {
 		data.weighted(t, url, ascending(n), weight)
 		model := mustTrain(t, c).Tree
