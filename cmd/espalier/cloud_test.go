@@ -34,7 +34,7 @@ type cloud struct {
 
 const (
 	cloudFiles, cloudGroups, cloudColumns = 4, 3, 40
-	cloudRows                             = 3000 // a file
+	cloudRows                             = 900 // a file
 )
 
 func newCloud(t *testing.T, scheme string) *cloud {
@@ -99,6 +99,7 @@ func (c *cloud) train(t *testing.T, input, output string, flags ...string) outco
 	t.Helper()
 	return espalier(t, append([]string{
 		"train", "--input", input, "--label", "class", "--output", output, "--progress", "none", "--certificate", "none", "--split", "80/0/20",
+		"--lambda", "10", "--theta", "0.005",
 	}, flags...)...)
 }
 

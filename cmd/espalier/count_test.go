@@ -43,7 +43,7 @@ func TestCount(t *testing.T) {
 		}
 	}
 	train := func(run, data string, flags ...string) outcome {
-		return espalier(t, append([]string{"train", "--input", at(data), "--label", "class", "--output", at(run), "--report", "none"}, flags...)...)
+		return espalier(t, append([]string{"train", "--input", at(data), "--label", "class", "--output", at(run), "--report", "none"}, fewTrees(flags...)...)...)
 	}
 	train("flag", "lines", "--count", "n").wants(t, 0)
 	train("file", "lines", "--config", at("train.yaml")).wants(t, 0)

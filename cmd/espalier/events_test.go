@@ -63,7 +63,7 @@ func ends(list []event, code int, text string) bool {
 // TestLogJSON: all lines of a log are events, including phases, warnings, the end and a failure.
 func TestLogJSON(t *testing.T) {
 	input, run := mixed(t, 3000, parquetio.WriteOptions{}), filepath.Join(t.TempDir(), "run")
-	args := []string{"train", "--input", input, "--label", "class", "--output", run, "--log_format", "json", "--progress", "bar"}
+	args := append([]string{"train", "--input", input, "--label", "class", "--output", run, "--log_format", "json", "--progress", "bar"}, fewTrees()...)
 	o := espalier(t, args...)
 	if o.code != 0 || !strings.Contains(o.stdout, run) {
 		t.Fatalf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)

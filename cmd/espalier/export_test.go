@@ -17,7 +17,7 @@ import (
 // replaces its own files alone.
 func TestExport(t *testing.T) {
 	input := mixed(t, 600, parquetio.WriteOptions{})
-	o, run := train(t, input, "--certificate", "none")
+	o, run := train(t, input, fewTrees()...)
 	o.wants(t, 0)
 	for _, format := range export.Formats() {
 		written := []string{"export", run, "--format", format}
@@ -48,7 +48,7 @@ func TestExport(t *testing.T) {
 
 // TestExportTest: the golden rows are a test of the language by the ending of their file, which the verb replaces.
 func TestExportTest(t *testing.T) {
-	o, run := train(t, mixed(t, 300, parquetio.WriteOptions{}), "--certificate", "none")
+	o, run := train(t, mixed(t, 300, parquetio.WriteOptions{}), fewTrees()...)
 	o.wants(t, 0)
 	folder := t.TempDir()
 	file, golden := filepath.Join(folder, "model.py"), filepath.Join(folder, "test_model.py")
@@ -70,7 +70,7 @@ func TestExportVerifies(t *testing.T) {
 		t.Skip("waits for Python 3")
 	}
 	for name, input := range map[string]string{"plain": mixed(t, 600, parquetio.WriteOptions{}), "hostile": hostile(t)} {
-		o, run := train(t, input, "--certificate", "none")
+		o, run := train(t, input, fewTrees()...)
 		o.wants(t, 0)
 		e := espalier(t, "export", run, "--format", format, "--verify", input)
 		e.wants(t, 0)
@@ -81,7 +81,7 @@ func TestExportVerifies(t *testing.T) {
 }
 
 func TestExportRefuses(t *testing.T) {
-	o, run := train(t, mixed(t, 300, parquetio.WriteOptions{}), "--certificate", "none")
+	o, run := train(t, mixed(t, 300, parquetio.WriteOptions{}), fewTrees()...)
 	o.wants(t, 0)
 	for _, c := range []struct {
 		args []string

@@ -112,7 +112,7 @@ func TestFacts(t *testing.T) {
 		c := &runs[i]
 		t.Run(c.name, func(t *testing.T) {
 			run, ignore := filepath.Join(base, c.name), "who,day,w,p_a,p_b,part"
-			args := append([]string{"train", "--input", input, "--label", "y", "--output", run, "--progress", "none", "--memory", "400MB"}, c.flags...)
+			args := append([]string{"train", "--input", input, "--label", "y", "--output", run, "--progress", "none", "--memory", "400MB", "--lambda", "10", "--theta", "0.005"}, c.flags...)
 			for flag, column := range map[string]string{"--split_time": "day,", "--weight": "w,", "--label_probabilities": "p_a,p_b,"} {
 				if len(c.flags) > 0 && c.flags[0] == flag {
 					ignore = strings.ReplaceAll(ignore+",", column, "")

@@ -14,7 +14,7 @@ import (
 func TestFrontierVerb(t *testing.T) {
 	output := filepath.Join(t.TempDir(), "run")
 	input := filepath.Join("example", "tic-tac-toe.parquet")
-	espalier(t, "train", "--input", input, "--label", "class", "--output", output, "--progress", "none").wants(t, 0)
+	espalier(t, "train", "--input", input, "--label", "class", "--output", output, "--progress", "none", "--folds", "2", "--certificate", "none").wants(t, 0)
 	listed := espalier(t, "frontier", output)
 	listed.wants(t, 0)
 	var f runfolder.Frontier

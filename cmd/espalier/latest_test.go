@@ -14,7 +14,7 @@ import (
 func TestLatest(t *testing.T) {
 	n := newNightly(t, "file")
 	n.write(t, 0, false)
-	n.retrain(t, 0, "--select", "best").wants(t, 0)
+	n.retrain(t, 0, fewTrees("--select", "best")...).wants(t, 0)
 	rows, out := n.fileOf(t, 0), t.TempDir()
 	named, run := objectstore.Join(n.url, "models", latest.Name), objectstore.Join(n.url, "models", n.inUse(t))
 	output := func(name string) []string { return []string{"--output", filepath.Join(out, name), "--overwrite"} }

@@ -120,6 +120,12 @@ func train(t *testing.T, input string, more ...string) (outcome, string) {
 	return espalier(t, args...), output
 }
 
+// fewTrees returns flags of train, by which a frontier is chosen from fewer trees than by default: for tests of what is
+// done with a run.
+func fewTrees(flags ...string) []string {
+	return append([]string{"--lambda", "10", "--theta", "0.005", "--folds", "2", "--certificate", "none"}, flags...)
+}
+
 // mixed is a small file of all sorts of columns.
 func mixed(t *testing.T, n int, opts parquetio.WriteOptions) string {
 	t.Helper()

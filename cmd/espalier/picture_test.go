@@ -62,7 +62,7 @@ func checkSVG(t *testing.T, what, svg string) {
 // a file, which is the same but for its first line.
 func TestPicture(t *testing.T) {
 	for name, input := range map[string]string{"plain": mixed(t, 600, parquetio.WriteOptions{}), "hostile": hostile(t)} {
-		o, run := train(t, input, "--certificate", "none")
+		o, run := train(t, input, fewTrees()...)
 		o.wants(t, 0)
 		for _, what := range pictures() {
 			svg := espalier(t, "show", run, "--picture", what)

@@ -102,8 +102,13 @@ func (n *nightly) digestInUse(t *testing.T) string {
 }
 
 // TestPredictDays scores days: a day is scored once, and replaced only on demand; late, stale and short input is refused.
+// It does so on gs with -tags long.
 func TestPredictDays(t *testing.T) {
-	for _, scheme := range []string{"file", "gs", "s3"} {
+	schemes := []string{"file", "s3", "gs"}
+	if !longtest.Enabled() {
+		schemes = schemes[:2] // TestUse is on gs
+	}
+	for _, scheme := range schemes {
 		t.Run(scheme, func(t *testing.T) {
 			n := newNightly(t, scheme)
 			n.write(t, 0, false)
@@ -155,8 +160,9 @@ func TestPredictDays(t *testing.T) {
 }
 
 // TestPredictKilled kills scorings of a day behind each request that changes something: the folder counts only with
-// all files of one tree, another attempt ends the day, and a third finds nothing to do. With -tags long, they are
-// killed before and behind each request. On disk they are killed at moments.
+// all files of one tree, another attempt ends the day, and a third finds nothing to do. On gs a day is scored, on s3
+// its predictions are replaced; with -tags long, both are done on each, and killed before and behind each request. On
+// disk they are killed at moments.
 func TestPredictKilled(t *testing.T) {
 	disk := newNightly(t, "file")
 	for day := range 2 {
@@ -165,6 +171,9 @@ func TestPredictKilled(t *testing.T) {
 	}
 	for _, scheme := range []string{"file", "gs", "s3"} {
 		for _, replaced := range []bool{false, true} {
+			if scheme != "file" && replaced != (scheme == "s3") && !longtest.Enabled() {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s, replaced %t", scheme, replaced), func(t *testing.T) {
 				k := &killedScoring{nightly: disk, replaced: replaced}
 				if scheme != "file" {
@@ -223,13 +232,16 @@ func (k *killedScoring) run(t *testing.T) {
 	espalier(t, args...).wants(t, 0)
 	took := time.Since(start)
 	if k.cloud == nil {
-		const moments = 8
+		moments := 4
+		if longtest.Enabled() {
+			moments = 8
+		}
 		for i := range moments {
 			k.try(t, func(c *exec.Cmd) {
 				if err := c.Start(); err != nil {
 					t.Fatal(err)
 				}
-				defer time.AfterFunc(took*time.Duration(i)/moments, func() { _ = c.Process.Kill() }).Stop()
+				defer time.AfterFunc(took*time.Duration(i)/time.Duration(moments), func() { _ = c.Process.Kill() }).Stop()
 				_ = c.Wait() // killed, or done
 			})
 		}

@@ -15,7 +15,7 @@ import (
 func TestProfile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "profile")
 	t.Setenv("ESPALIER_PROFILE", file)
-	o, _ := train(t, mixed(t, 30_000, parquetio.WriteOptions{RowsPerGroup: 4000}))
+	o, _ := train(t, mixed(t, 30_000, parquetio.WriteOptions{RowsPerGroup: 4000}), fewTrees()...)
 	o.wants(t, 0)
 	f, err := os.Open(file)
 	if err != nil {

@@ -38,7 +38,7 @@ func newProgram(t *testing.T, name, source string) *program {
 			t.Fatal(err)
 		}
 	}
-	build := exec.Command("go", "build", "-mod=mod", "-o", name, ".")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-mod=mod", "-o", name, ".")
 	build.Dir = p.dir
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", name, err, out)

@@ -13,7 +13,7 @@ import (
 // names; a promotion writes the page of its tree; a row and an earlier run have their sections.
 func TestReport(t *testing.T) {
 	for name, input := range map[string]string{"plain": mixed(t, 600, parquetio.WriteOptions{}), "hostile": hostile(t)} {
-		o, run := train(t, input, "--certificate", "none", "--leaf_model", "auto")
+		o, run := train(t, input, fewTrees("--leaf_model", "auto", "--made_up_rows", "500")...)
 		o.wants(t, 0)
 		page := func() string { return string(read(t, filepath.Join(run, "report.html"))) }
 		first, file := page(), filepath.Join(t.TempDir(), "page.html")

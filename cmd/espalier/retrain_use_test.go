@@ -9,15 +9,20 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/io/latest"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
 )
 
 // TestUse goes through a night on which a person goes back to an earlier run, holds it, and lets retrain promote
-// again.
+// again. It does so on s3 with -tags long.
 func TestUse(t *testing.T) {
-	for _, scheme := range []string{"file", "gs", "s3"} {
+	schemes := []string{"file", "gs", "s3"}
+	if !longtest.Enabled() {
+		schemes = schemes[:2] // TestPredictDays is on s3
+	}
+	for _, scheme := range schemes {
 		t.Run(scheme, func(t *testing.T) {
 			n := newNightly(t, scheme)
 			models := objectstore.Join(n.url, "models")

@@ -46,22 +46,22 @@ type scoredDay struct {
 	trained     string // newest day of its training rows
 }
 
-// TestOrigin: 1,000 predictions of 30 days by 9 trees each find their tree, although --keep_runs has removed most runs.
+// TestOrigin: 1,000 predictions of 14 days by 5 trees each find their tree, although --keep_runs has removed most runs.
+// With -tags long they are of 30 days by 9 trees.
 func TestOrigin(t *testing.T) {
-	schemes := []string{"file", "gs", "s3"}
+	schemes, days, trees := []string{"file", "gs", "s3"}, 30, 9
 	if !longtest.Enabled() {
-		schemes = schemes[:1] // TestUse asks on gs and s3
+		schemes, days, trees = schemes[:1], 14, 5 // TestUse asks on gs
 	}
 	for _, scheme := range schemes {
 		t.Run(scheme, func(t *testing.T) {
 			n := newNightly(t, scheme)
 			models := objectstore.Join(n.url, "models")
-			const days, trees = 30, 9
 			of := make([]scoredDay, days)
 			digests := make(map[string]bool)
 			for day := range days {
 				n.write(t, day, false)
-				if day%4 == 0 || day == days-1 { // 9 times
+				if day%4 == 0 || day == days-1 {
 					n.retrain(t, day, "--keep_runs", "2").wants(t, 0)
 				}
 				of[day] = n.score(t, day)

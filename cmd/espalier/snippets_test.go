@@ -188,7 +188,7 @@ func runSnippet(t *testing.T, page, containing, dir string, args ...string) stri
 			t.Fatal(err)
 		}
 	}
-	build := exec.Command("go", "build", "-overlay", overlay, "-o", binary, "./bench/snippet")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, "./bench/snippet")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("docs/%s: %v\n%s", page, err, out)

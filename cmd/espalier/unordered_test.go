@@ -21,7 +21,7 @@ func TestUnordered(t *testing.T) {
 	at := func(name string) string { return filepath.Join(folder, name) }
 	r := rand.New(rand.NewPCG(60, 1))
 	lines := []string{"lab,age,class"}
-	for range 2000 {
+	for range 1000 {
 		z := r.NormFloat64()
 		lab, class := "", "well"
 		if z+r.NormFloat64() > 0.3 {
@@ -44,6 +44,7 @@ func TestUnordered(t *testing.T) {
 	train := func(run string, flags ...string) outcome {
 		return espalier(t, append([]string{
 			"train", "--input", at("rows"), "--label", "class", "--output", at(run), "--report", "none", "--costs", at("costs.csv"),
+			"--lambda", "10", "--theta", "0.005", "--folds", "2",
 		}, flags...)...)
 	}
 	o := train("auto")
@@ -104,7 +105,7 @@ func TestUnordered(t *testing.T) {
 	if grown["unordered"] >= grown["value"] {
 		t.Errorf("%d trees grown with unordered values, %d with others: want one less, grown by the total cost", grown["unordered"], grown["value"])
 	}
-	train("accurate", "--preset", "accurate").wants(t, 0)
+	train("accurate", "--preset", "accurate", "--made_up_rows", "500").wants(t, 0)
 	espalier(t, "evaluate", at("accurate"), "--input", at("rows")).wants(t, 0)
 	train("none", "--absent", "lab=gone").wants(t, 2, "--absent", "lab=gone", "value, unordered or auto")
 	train("none", "--absent", "lob=value").wants(t, 2, "--absent", `"lob"`)
@@ -162,8 +163,10 @@ func TestOrderedByAnother(t *testing.T) {
 	if err := os.WriteFile(at("costs.csv"), []byte("feature,cost\nlab,30\nage,1000\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	espalier(t, "train", "--input", at("rows"), "--label", "class", "--split_column", "part", "--costs", at("costs.csv"), "--max_cost", "30",
-		"--report", "none", "--output", at("run")).wants(t, 0)
+	espalier(t, append([]string{
+		"train", "--input", at("rows"), "--label", "class", "--split_column", "part", "--costs", at("costs.csv"), "--max_cost", "30",
+		"--report", "none", "--output", at("run"),
+	}, fewTrees()...)...).wants(t, 0)
 	figures := func(name string) string {
 		b, err := os.ReadFile(at(name))
 		if err != nil {
