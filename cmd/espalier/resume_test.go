@@ -31,7 +31,7 @@ func TestKill(t *testing.T) {
 	case testing.Short():
 		moments = 3
 	}
-	input := mixed(t, 30_000, parquetio.WriteOptions{RowsPerGroup: 4000})
+	input := mixed(t, 10_000, parquetio.WriteOptions{RowsPerGroup: 1500})
 	run := func(output string, flags ...string) *exec.Cmd {
 		return exec.CommandContext(t.Context(), binary, append([]string{
 			"train", "--input", input, "--label", "class", "--output", output, "--progress", "none", "--select", "first",

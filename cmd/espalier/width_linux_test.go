@@ -57,7 +57,7 @@ func terminalOutput(t *testing.T, width uint16, environment []string, args ...st
 // but for what is wide in itself, names of files.
 func TestTerminalWidth(t *testing.T) {
 	input := mixed(t, 600, parquetio.WriteOptions{})
-	_, output := train(t, input)
+	_, output := train(t, input, fewTrees()...)
 	_, other := train(t, input, "--select", "first", "--max_depth", "3")
 	for _, width := range []uint16{60, 80, 160} {
 		for _, args := range [][]string{
