@@ -11,6 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/contract"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
@@ -56,6 +57,22 @@ func warnOfOtherClasses(warn func(text string), n, measured int64, label string,
 	default:
 		warn(fmt.Sprintf("%d of %d labels in column %q are none of the tree's classes, and are not measured", n, n+measured, label))
 		return nil
+	}
+}
+
+// unfoundedTold is the share of rows whose figures rest on the training rows from which it is told.
+const unfoundedTold = 0.05
+
+// warnOfUnfounded warns if many rows lack values that nobody ordered, and no row of their class has these values: their
+// figures do not depend on the rows.
+func warnOfUnfounded(warn func(text string), t *tree.Tree, counts *tree.ScoreCounts) {
+	if !t.HasPresenceTests() {
+		return
+	}
+	if share, feature := t.Unfounded(counts.ByLeaf()); share >= unfoundedTold {
+		warn(fmt.Sprintf("the figures say nothing about %s of the rows: the tree asks them for a value that nobody ordered, mostly %q, "+
+			"and no row of their class has one, so that they are divided among the leaves as the training rows (espalier help unordered)",
+			textview.Percent(share), t.Features[feature].Name))
 	}
 }
 
@@ -144,6 +161,7 @@ func measureRows(ctx context.Context, s *session.Session, c *config.Evaluate) (*
 	}
 	source.WarnOfNovelty(s.Reporter.Warn, t, source.Novelties(t, counted.Novelty, counted.Rows), counted.Rows)
 	m := newPredictedMetrics(t, counted, spec)
+	warnOfUnfounded(s.Reporter.Warn, t, counted.Scores)
 	if c.ErrorCostsFile != "" {
 		m.ErrorCosts = t.Label.ErrorCosts
 	}

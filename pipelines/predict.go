@@ -327,6 +327,7 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 			return nil, err
 		}
 		r.Metrics = newPredictedMetrics(p.tree, counted, p.spec)
+		warnOfUnfounded(p.Reporter.Warn, p.tree, counted.Scores)
 		if err := warnOfOtherClasses(p.Reporter.Warn, counted.OtherClass, measuredRows(r.Metrics), p.spec.Label, p.tree); err != nil {
 			p.Reporter.Warn(err.Error()) // the rows are scored all the same
 		}

@@ -34,6 +34,7 @@ func TestUnordered(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"rows.csv": strings.Join(lines, "\n") + "\n", "costs.csv": "feature,cost\nlab,30\nage,0\n", "new.csv": "lab,age\n,50\n2.5,50\n",
+		"bare.csv": "lab,age,class\n,50,ill\n2.5,50,well\n-1.5,30,well\n,70,well\n",
 	} {
 		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -41,6 +42,7 @@ func TestUnordered(t *testing.T) {
 	}
 	espalier(t, "import", at("rows.csv"), "--output", at("rows")).wants(t, 0)
 	espalier(t, "import", at("new.csv"), "--output", at("new")).wants(t, 0)
+	espalier(t, "import", at("bare.csv"), "--output", at("bare")).wants(t, 0)
 	train := func(run string, flags ...string) outcome {
 		return espalier(t, append([]string{
 			"train", "--input", at("rows"), "--label", "class", "--output", at(run), "--report", "none", "--costs", at("costs.csv"),
@@ -90,6 +92,7 @@ func TestUnordered(t *testing.T) {
 		}
 	}
 	espalier(t, "predict", at("auto"), "--input", at("new"), "--output", at("scored")).wants(t, 0)
+	espalier(t, "evaluate", at("auto"), "--input", at("bare")).wants(t, 0, `say nothing about 25.0% of the rows`, `mostly "lab"`)
 	// No certificate and no tree grown by the total cost where values are unordered; models only in leaves that all rows may reach.
 	if err := os.WriteFile(at("errors.csv"), []byte("actual,predicted,cost\nill,well,1000\nwell,ill,100\n"), 0o600); err != nil {
 		t.Fatal(err)

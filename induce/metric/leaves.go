@@ -74,14 +74,7 @@ func scores(t *tree.Tree, counts *tree.ScoreCounts, groups *tree.GroupCounts) []
 	}
 	setSquares(leaves, nodes, groups)
 	if t.HasPresenceTests() {
-		all := t.NewLeafCounts()
-		all.Strata = counts.Plain().Strata
-		for i := range leaves {
-			for k, w := range leaves[i].Weights {
-				all.Weights[nodes[i]][k] += w
-			}
-		}
-		setKnown(leaves, nodes, t, all)
+		setKnown(leaves, nodes, t, counts.ByLeaf())
 	}
 	return leaves
 }

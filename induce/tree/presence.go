@@ -287,6 +287,30 @@ func (t *Tree) summed(c *LeafCounts) [][]int64 {
 	return weights
 }
 
+// Unfounded returns the share of the weight of counts that Known divides as the rows that the tree was grown on, because no
+// row of its class at a presence test has the value, and the feature whose values the most of this weight lacks.
+func (t *Tree) Unfounded(c *LeafCounts) (share float64, feature int) {
+	weights := t.summed(c)
+	lacking := make([]int64, len(t.Features))
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		if !t.Presence(n) {
+			continue
+		}
+		for k, w := range weights[n.ByOutcome(0).Child] {
+			if w == 0 {
+				lacking[n.Test.Feature] += weights[i][k]
+			}
+		}
+	}
+	for f, w := range lacking {
+		if w > lacking[feature] {
+			feature = f
+		}
+	}
+	return float64(portable.Sum(lacking)) / float64(max(1, portable.Sum(weights[0]))), feature
+}
+
 // KnownSquares returns, by node and class, how far known weights of counts are evidence: the mean square of the factors by
 // which rows count, and the sum of the squares of known weights that no row at the leaf has. known has the known counts.
 func (t *Tree) KnownSquares(c, known *LeafCounts) (ofRows, alone [][]float64) {

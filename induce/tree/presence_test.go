@@ -2,6 +2,7 @@ package tree_test
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -42,6 +43,26 @@ func orderedLab(t *testing.T, unordered bool) *tree.Tree {
 	made.Estimate(tree.Raw, 1)
 	made.Measure()
 	return made
+}
+
+// TestUnfounded: by hand. If no ill row has the lab, nothing tells where the ill rows would go.
+func TestUnfounded(t *testing.T) {
+	for _, c := range []struct {
+		low, high, absent []int64 // weights of well and ill rows
+		want              float64
+	}{
+		{[]int64{18, 2}, []int64{5, 15}, []int64{50, 10}, 0},
+		{[]int64{18, 0}, []int64{5, 0}, []int64{50, 27}, 0.27},
+		{[]int64{0, 0}, []int64{0, 0}, []int64{50, 50}, 1},
+		{[]int64{0, 0}, []int64{0, 0}, []int64{0, 0}, 0},
+	} {
+		made := orderedLab(t, true)
+		counts := made.NewLeafCounts()
+		counts.Weights[1], counts.Weights[3], counts.Weights[4] = c.absent, c.high, c.low
+		if got, feature := made.Unfounded(counts); math.Abs(got-c.want) > 1e-12 || feature != 0 {
+			t.Errorf("%v: a share of %v for feature %d, want %v", c, got, feature, c.want)
+		}
+	}
 }
 
 // TestPresence: by hand. Each class is divided below the presence test as the rows that have the value.

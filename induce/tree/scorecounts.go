@@ -132,6 +132,20 @@ func (c *ScoreCounts) each(entries iter.Seq[counting.Entry]) iter.Seq[ScoreCount
 	}
 }
 
+// ByLeaf returns the weights by leaf, whatever the predictions, with the strata.
+func (c *ScoreCounts) ByLeaf() *LeafCounts {
+	all := &LeafCounts{Weights: make([][]int64, len(c.plain.Weights)), Strata: c.plain.Strata}
+	for i, weights := range c.plain.Weights {
+		all.Weights[i] = slices.Clone(weights)
+	}
+	for s := range c.Unordered() {
+		for k, w := range s.Weights {
+			all.Weights[s.Leaf][k] += w
+		}
+	}
+	return all
+}
+
 // Encode returns the counts of the leaves without models, followed by the groups and the table. The result does
 // not depend on the order of rows and merges.
 func (c *ScoreCounts) Encode() []byte {
