@@ -110,7 +110,8 @@ class EspalierClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,), the labels as they were given
+    classes_ : array of shape (n_classes,), the labels as they were given, or the names of the ranges that the
+        setting label_cuts makes of numbers, such as "< 10"
     n_features_in_, feature_names_in_ : the features of fit
     tree_ : Tree, whose classes are texts
     cost_ : float, the cost of the tests of a training row on average
@@ -177,12 +178,12 @@ class EspalierClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if y is None:
             raise ValueError("This EspalierClassifier requires y to be passed, but the target y is None.")
         name = getattr(y, "name", None)
-        y = _targets(y)
+        y = _targets(y, self._cuts_labels)
         rows = len(next(iter(columns.values())))
         check_consistent_length(np.empty(rows), y)
         self.classes_ = np.unique(y)
         settings = self._settings(columns, rows)
-        settings["label"] = _add(columns, name if isinstance(name, str) and name else "class", _labels(y))
+        settings["label"] = _add(columns, name if isinstance(name, str) and name else "class", y if self._cuts_labels else _labels(y))
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, np.empty(rows), dtype=np.float64)
             counts = bool((weight == np.floor(weight)).all())
@@ -206,6 +207,13 @@ class EspalierClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         probabilities = np.zeros((len(given), len(self.classes_)))
         probabilities[:, self._positions] = given
         return probabilities
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Returns the accuracy. Where label_cuts has made the classes, y has numbers, or the names of ranges."""
+        if self._cuts_labels:
+            check_is_fitted(self)
+            y = _in_ranges(y, self.classes_)
+        return float(super().score(X, y, sample_weight))
 
     def apply(self, X: Any) -> Integers:
         """Returns the ids of the leaves in tree.json, shape (n,)."""
@@ -313,6 +321,11 @@ class EspalierClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tree: Tree = self.tree_
         return tree
 
+    @property
+    def _cuts_labels(self) -> bool:
+        """Whether the classes are ranges of numbers."""
+        return (self.settings or {}).get("label_cuts") is not None
+
     def _fitted_run(self) -> AbstractContextManager[Run]:
         check_is_fitted(self)
         return self._archive.run()
@@ -328,6 +341,8 @@ class EspalierClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             FrontierTree(n, p["expected_cost"], p["max_cost"], p["expected_tests"], p["leaves"], p["merit"])
             for n, p in enumerate(run.frontier)
         ]
+        if self._cuts_labels:
+            self.classes_ = np.unique(run.tree.classes_)  # sorted, as the metrics of scikit-learn expect
         positions = {text(name): at for at, name in enumerate(_labels(self.classes_))}
         self._positions = np.array([positions[name] for name in run.tree.classes_], dtype=np.int64)
 
@@ -411,8 +426,11 @@ def _check_budgets(parameters: Mapping[str, Any]) -> None:
             raise ValueError(f"{name}=0: want a number above 0, or None for any")
 
 
-def _targets(y: Any) -> npt.NDArray[Any]:
-    """Returns the targets as an array of one type. Raises ValueError if some are missing, or of several types."""
+def _targets(y: Any, cut: bool) -> npt.NDArray[Any]:
+    """Returns the targets as an array of one type; those that are cut into ranges may be any numbers.
+
+    Raises ValueError if some are missing, or of several types.
+    """
     if hasattr(y, "isna") and np.any(y.isna()):
         raise ValueError("Input y contains NaN: each row needs a label.")
     kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
@@ -420,9 +438,10 @@ def _targets(y: Any) -> npt.NDArray[Any]:
         y = y.to_numpy(dtype=kind)
     try:
         y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True)
-        check_classification_targets(y)
+        if not cut:
+            check_classification_targets(y)
         np.unique(y)
-        if y.dtype.kind == "f" and np.abs(y).max(initial=0) >= 2**53:
+        if not cut and y.dtype.kind == "f" and np.abs(y).max(initial=0) >= 2**53:
             raise ValueError("y has labels that are numbers of 2^53 and more, and floats: make them whole numbers or texts")
     except TypeError as error:
         raise ValueError(f"y has missing labels, or labels of several types: {error}") from error
@@ -437,6 +456,18 @@ def _labels(y: npt.NDArray[Any]) -> Any:
     if y.dtype.kind in "mM":
         return [text(label) for label in y]
     return y.tolist() if y.dtype.kind == "O" else y
+
+
+def _in_ranges(y: Any, names: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Returns the names of the ranges that numbers are in, empty where no name is of their range; texts as they are."""
+    y = np.asarray(y)
+    if y.dtype.kind not in "iuf":
+        return y
+    ranges = np.full(y.shape, "", dtype=names.dtype)
+    for name in names:
+        low, _, high = name.removeprefix(">= ").partition("< ")
+        ranges[(y >= float(low.removesuffix(" to ") or "-inf")) & (y < float(high or "inf"))] = name
+    return ranges
 
 
 def _add(columns: dict[str, Any], name: str, values: Any) -> str:

@@ -69,6 +69,23 @@ def test_labels_keep_their_type(labels: list[Any]) -> None:
     assert model.score(x, y) == 1
 
 
+@pytest.mark.filterwarnings("ignore::espalier.EspalierWarning")
+@pytest.mark.parametrize("cuts", [[22, 41.5], "22,41.5", np.array([-3, 22, 41.5])], ids=str)
+@pytest.mark.parametrize("whole", [True, False])
+def test_label_cuts(cuts: Any, whole: bool) -> None:
+    """Numbers become classes of ranges; a range without rows, as below -3, is no class."""
+    x = np.repeat(np.arange(120), 5).reshape(-1, 1)
+    y = x[:, 0] // 2 if whole else x[:, 0] / 2
+    model = EspalierClassifier(settings={"label_cuts": cuts}).fit(x, y)
+    first = "-3 to < 22" if len(cuts) == 3 else "< 22"
+    assert model.classes_.tolist() == sorted([first, "22 to < 41.5", ">= 41.5"])
+    want = np.where(y < 22, first, np.where(y < 41.5, "22 to < 41.5", ">= 41.5"))
+    assert (model.predict(x) == want).all()
+    assert (model.classes_[model.predict_proba(x).argmax(axis=1)] == want).all()
+    assert model.score(x, y) == model.score(x, want) == model.select(len(model.frontier_) - 1).score(x, pd.Series(y)) == 1
+    assert cross_val_score(model, x[::-1], y, cv=3).shape == (3,)
+
+
 def test_same_tree_as_the_program(credit: tuple[pd.DataFrame, pd.Series], tmp_path: Any) -> None:
     """Settings with Python values give the bytes that flags and files give."""
     x, y = credit
