@@ -288,7 +288,7 @@ func read(t *testing.T, settings string) *csvio.Spelling {
 	for _, part := range strings.Split(settings, "--")[1:] {
 		flag, value, _ := strings.Cut(strings.TrimSuffix(part, " "), " ")
 		if at := strings.IndexAny(value, `'"`); at >= 0 {
-			value = value[at+1 : len(value)-1]
+			value = strings.Trim(value[at+1:len(value)-1], `"`)
 		}
 		if code, found := strings.CutPrefix(value, `\u`); found {
 			n, err := strconv.ParseInt(code, 16, 32)
@@ -360,12 +360,12 @@ func TestLooks(t *testing.T) {
 		"+|-|-|+|-":                      "",
 		"1|2|3|136A":                     "numbers: ",
 		"1|2|3|April 4th, 2015":          "numbers: ",
-		"April 4th, 2015|May 31st, 2016": "dates: --date_format '%B %d, %Y'",
-		"Tuesday, July 4, 2023|Friday, July 28, 2023": "dates: --date_format '%A, %B %d, %Y'",
-		"Tue, 04 Jul 2023 19:58:55 +0200":             "dates: --date_format '%a, %d %b %Y %H:%M:%S %z'",
+		"April 4th, 2015|May 31st, 2016": "dates: --date_format '\"%B %d, %Y\"'",
+		"Tuesday, July 4, 2023|Friday, July 28, 2023": "dates: --date_format '\"%A, %B %d, %Y\"'",
+		"Tue, 04 Jul 2023 19:58:55 +0200":             "dates: --date_format '\"%a, %d %b %Y %H:%M:%S %z\"'",
 		"Tue Jul  4 19:58:55 2023":                    "dates: --date_format '%a %b %d %H:%M:%S %Y'",
 		"04/Jul/2023:19:58:55 +0000":                  "dates: --date_format '%d/%b/%Y:%H:%M:%S %z'",
-		"07/14/2023, 7:58 PM|08/01/2023, 7:58 AM":     "dates: --date_format '%m/%d/%Y, %I:%M %p'",
+		"07/14/2023, 7:58 PM|08/01/2023, 7:58 AM":     "dates: --date_format '\"%m/%d/%Y, %I:%M %p\"'",
 		"2023-07-04 19:58:55,123|2023-07-05 01:02:03": "dates: --date_format '%Y-%m-%d %H:%M:%S'",
 		"07:58PM|11:10am":                             "dates: --date_format '%I:%M%p'",
 		"4 Jul 2023 10:00|4 Jul 2023":                 "dates: ",
@@ -375,7 +375,8 @@ func TestLooks(t *testing.T) {
 		"PT3M|P1DT2H":                                 long + ": ",
 		"13:05|23:10|?|24:10":                         long + ": ",
 		"13:05|23:10|?":                               "dates or times: --missing \"?\" if that is a missing value",
-		strings.Repeat("none|", 30) + several:         "numbers: --missing \"none\" if that is a missing value",
+		strings.Repeat("none|", 30) + several:         "numbers: --missing \"NA,none\" if that is a missing value",
+		"none|1|2|3|?|4":                              "numbers: --missing \"?,none\" if those are missing values",
 		"113803|373450|17463|PC 1|PC 2|STON 3|C.A. 4": "",
 		"3|1|?|2":                         "numbers: --missing \"?\" if that is a missing value",
 		"2024-01-31|never":                "dates or times: --missing \"never\" if that is a missing value",

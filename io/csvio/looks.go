@@ -305,8 +305,15 @@ func (l *Looks) placeholders() bool {
 
 // missing names a setting that takes the odd texts for missing values; empty if there are too many different ones.
 func (l *Looks) missing() string {
-	list := strings.Join(l.odd, ",")
-	if len(l.odd) == 0 || len(l.odd) > mostOdd || strings.Count(list, ",") >= len(l.odd) || strings.ContainsAny(list, "\"'") ||
+	odd := l.odd
+	if slices.Contains(odd, "none") { // which in front means: instead of the usual texts
+		odd = append(slices.DeleteFunc(slices.Clone(odd), func(o string) bool { return o == "none" }), "none")
+		if len(odd) == 1 {
+			odd = []string{"NA", "none"} // NA is a usual text
+		}
+	}
+	list := strings.Join(odd, ",")
+	if len(l.odd) == 0 || len(l.odd) > mostOdd || strings.Count(list, ",") >= len(odd) || strings.ContainsAny(list, "\"'") ||
 		slices.ContainsFunc(l.odd, isIdentifier) {
 		return ""
 	}
@@ -326,7 +333,11 @@ func (l *Looks) fitting() string {
 	var fit []string
 	for i, f := range l.formatsAround(l.around[0], l.around[1]) {
 		if l.formats&(1<<i) == 0 {
-			fit = append(fit, "--date_format '"+f.text+"'")
+			text := f.text
+			if strings.Contains(text, ",") { // which separates formats
+				text = `"` + text + `"`
+			}
+			fit = append(fit, "--date_format '"+text+"'")
 		}
 	}
 	return strings.Join(fit, " or ")
