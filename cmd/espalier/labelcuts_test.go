@@ -31,6 +31,7 @@ func TestLabelCuts(t *testing.T) {
 		"whole":  table(func(i int) string { return strconv.Itoa(i / 2) }),
 		"absent": table(func(i int) string { return []string{strconv.Itoa(i), ""}[max(0, i%25-23)] }),
 		"dates":  table(func(i int) string { return fmt.Sprintf("2026-%02d-%02d", i/28+1, i%28+1) }),
+		"halves": table(func(i int) string { return []string{"2026-01-01", "2026-07-01"}[i/150] }),
 		"skewed": table(func(i int) string { return strconv.Itoa(max(0, i-150)) }),
 		"zeros":  table(func(i int) string { return strconv.Itoa(max(0, i-240)) }),
 		"large":  table(func(i int) string { return strconv.Itoa(9007199254740993 + 2*i) }),
@@ -53,6 +54,7 @@ func TestLabelCuts(t *testing.T) {
 	train("whole", "few").wants(t, 0, "--label_cuts 50,100 makes 3")
 	train("floats", "many", "--max_classes", "100").wants(t, 3, "more than 100 classes", "--label_cuts -5.8,8.5 makes 3", "--max_classes")
 	train("dates", "days").wants(t, 0, "does not predict dates")
+	train("halves", "halves.run").wants(t, 0, `the label "y" has dates`, "such as class 20454 for 2026-01-01", "--text of import")
 
 	// A range of fewer than a sixth of the rows is not proposed, and only cuts that can be typed are.
 	train("skewed", "skewed.run").wants(t, 0, "--label_cuts 1,51 makes 3 classes")

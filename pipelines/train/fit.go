@@ -326,6 +326,8 @@ func (w *fitter) fitLabel(encoded []byte) (tree.Label, error) {
 	case quantity(classes):
 		w.driver.Reporter.Warn(fmt.Sprintf("the label %q has %d different %s as its classes: %s", column, len(classes),
 			numbersOf(w.labelUnit()), cutHint(s, w.labelUnit())))
+	case w.labelUnit() != dataset.Plain:
+		warnOfMoments(w.driver.Reporter.Warn, column, classes, w.labelUnit())
 	default:
 		warnOfLabels(w.driver.Reporter.Warn, column, classes, rows)
 	}

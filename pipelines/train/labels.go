@@ -123,6 +123,14 @@ func warnOfLabels(warn func(text string), column string, classes []string, rows 
 	}
 }
 
+// warnOfMoments warns of a label of points in time, which are no names of classes.
+func warnOfMoments(warn func(text string), column string, classes []string, u dataset.Unit) {
+	if x, err := strconv.ParseFloat(classes[0], 64); err == nil {
+		warn(fmt.Sprintf("the label %q has %s, which are named as numbers, such as class %s for %s: write them as texts to keep their "+
+			"names, for example by --text of import", column, u.Things(), classes[0], u.Spell(x)))
+	}
+}
+
 // warnOfGroups warns of groups that may be one group in several spellings: its rows are dealt to several parts.
 func warnOfGroups(warn func(text string), column string, groups *binning.Summary) {
 	const shown = 3
