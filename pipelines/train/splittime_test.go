@@ -5,9 +5,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/io/parquetio"
@@ -47,6 +49,46 @@ func TestSplitTime(t *testing.T) {
 	}
 	if !bytes.Equal(trees[0], trees[1]) {
 		t.Error("another tree of the rows in another order")
+	}
+}
+
+// TestSplitWithoutRows: a part that has a share and gets no rows, as too few times or groups differ, is warned of.
+func TestSplitWithoutRows(t *testing.T) {
+	const n = 600
+	for _, test := range []struct {
+		values int
+		group  bool
+		split  dataset.Shares
+		want   string // of the warning; empty: none
+	}{
+		{1, false, dataset.Shares{70, 10, 20}, "--split_time id leaves no validation and no test rows"},
+		{2, true, dataset.Shares{50, 50, 20}, "--group id leaves no "},
+		{4, false, dataset.Shares{70, 10, 20}, "--split_time id leaves no test rows"},
+		{10, false, dataset.Shares{70, 10, 20}, ""},
+		{1, false, dataset.Shares{100, 0, 0}, ""},
+	} {
+		data := newRows(n)
+		for i := range data.id {
+			data.id[i] = int64(i * test.values / n)
+		}
+		c := config.DefaultTrain()
+		c.Input, c.Label, c.Output = []string{data.write(t, ascending(n), 1, parquetio.WriteOptions{})}, "class", t.TempDir()
+		c.Select, c.Certificate, c.Split = frontier.First, false, test.split
+		if c.SplitTime = "id"; test.group {
+			c.SplitTime, c.Group = "", "id"
+		}
+		said := &silent{}
+		r, err := train.Train(t.Context(), c, said)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said.warnings = slices.DeleteFunc(said.warnings, func(s string) bool { return !strings.Contains(s, " leaves no ") })
+		if got := strings.Join(said.warnings, "\n"); !strings.Contains(got, test.want) || (got == "") != (test.want == "") {
+			t.Errorf("%d values, --split %s: %q, want %q", test.values, test.split, got, test.want)
+		}
+		if missing := c.Split[dataset.Test] > 0 && r.Metrics.Test == nil; missing != strings.Contains(strings.Join(said.warnings, ""), "no test rows") {
+			t.Errorf("%d values: test rows missing: %v, warnings %q", test.values, missing, said.warnings)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -38,6 +39,7 @@ func (s *stage) warnOfRelabelling(train *jobs.ObjectStats, t *tree.Tree) {
 // warnOfTree warns of a chosen tree that is not worth its tests, of a single leaf, of a feature that decides alone, and of monotone
 // features whose sign excludes all thresholds.
 func (c *choosing) warnOfTree(ctx context.Context, candidates []frontier.Candidate, w *winner) error {
+	c.warnOfParts(&candidates[0])
 	t := w.Candidate.Tree
 	if text := textview.OneDecides(t); text != "" {
 		c.driver.Reporter.Warn(text)
@@ -69,6 +71,28 @@ func (c *choosing) warnOfTree(ctx context.Context, candidates []frontier.Candida
 		}
 	}
 	return nil
+}
+
+// warnOfParts warns of parts that --split has a share for, and that got no rows because rows of one time or group stay together.
+func (c *choosing) warnOfParts(candidate *frontier.Candidate) {
+	flag, column, more := "group", c.config.Group, "groups"
+	if c.config.SplitTime != "" {
+		flag, column, more = "split_time", c.config.SplitTime, "times"
+	}
+	if column == "" || c.config.SplitColumn != "" {
+		return
+	}
+	var empty []string
+	for _, part := range []dataset.Part{dataset.Validation, dataset.Test} {
+		if counts := candidate.Counts[part]; c.config.Split[part] > 0 && (counts == nil || counts.TotalRows() == 0) {
+			empty = append(empty, part.String())
+		}
+	}
+	if len(empty) > 0 {
+		c.driver.Reporter.Warn(fmt.Sprintf("--%s %s leaves no %s rows, as rows of one value stay together and there are few values: "+
+			"name a column of more %s, or other shares by --split, in place of %s", flag, column, strings.Join(empty, " and no "), more,
+			c.config.Split))
+	}
 }
 
 // warnOfFirst warns of features that --first names and that a limit of the cost or the paid tests of a path keeps from being
