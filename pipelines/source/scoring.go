@@ -55,9 +55,6 @@ func (in *Input) CheckAmount(flag string, column *parquetio.Column) error {
 	expected := "numbers"
 	switch flag {
 	case "count":
-		if err := in.CheckThere(column.Name); err != nil {
-			return dataset.ReplaceHint(err, "add the column, or leave out the files that lack it")
-		}
 		expected = "whole numbers"
 	case "weight":
 	case "feature": // the role: no flag names the column
@@ -66,16 +63,24 @@ func (in *Input) CheckAmount(flag string, column *parquetio.Column) error {
 		}
 		return in.Check(column)
 	default:
-		return in.Check(column)
+		return in.checkNamed(column)
 	}
 	things := "booleans"
 	if column.Physical != "BOOLEAN" {
 		if column.Type != dataset.Number || column.Unit == dataset.Plain {
-			return in.Check(column)
+			return in.checkNamed(column)
 		}
 		things = column.Unit.Things()
 	}
 	return usage.Errorf("--%s: column %q has %s, expected %s", flag, column.Name, things, expected)
+}
+
+// checkNamed is Check for a column that a setting names, such as the label, which cannot be left out.
+func (in *Input) checkNamed(column *parquetio.Column) error {
+	if err := in.CheckThere(column.Name); err != nil {
+		return dataset.ReplaceHint(err, "add the column, or leave out the files that lack it")
+	}
+	return dataset.ReplaceHint(in.Check(column), "write the column as one type in all files, such as texts")
 }
 
 // Use is a column that a flag names.

@@ -130,7 +130,7 @@ func TestScoringOfSeveralFiles(t *testing.T) {
 	_, err := source.ScoringSpec(in, asking(category("x", "a")), "", "", "")
 	wantData(t, "feature", err, dataset.DataError{File: "a.parquet", Column: "x", Problem: "holds texts here"})
 	_, err = source.ScoringSpec(in, asking(number("day", dataset.Plain)), "x", "", "")
-	wantData(t, "label", err, dataset.DataError{File: "a.parquet", Column: "x", Problem: "holds texts here"})
+	wantData(t, "label", err, dataset.DataError{File: "a.parquet", Column: "x", Problem: "holds texts here", Hint: "write the column as one type in all files"})
 	if _, err := source.ScoringSpec(in, asking(category("day", "all", "none")), "", "", ""); err != nil {
 		t.Errorf("a column of the path: %v", err)
 	}
