@@ -15,7 +15,7 @@ type Identity int
 // The identities of columns.
 const (
 	NoKey     Identity = iota
-	MaybeKey           // chance would make some values equal, but a measurement on a grid, such as a time, has the same look
+	MaybeKey           // chance would make more values equal, but a measurement on a grid, such as a time, has the same look
 	Numbering          // numbers of rows, or ranks, with gaps or without
 	Key
 	Boundless // more texts than a feature may have
@@ -34,20 +34,22 @@ const chancePairs = 8
 const farthestFirst = 64
 
 // Identity returns whether the values of a column are keys. s has the given number of rows, out of all. Keys are texts or
-// whole numbers, each in one row. Numbers are maybe keys if some rows have none. Whole numbers may also be counts, prices or times: keys have a name of
+// whole numbers, each in one row. Numbers are maybe keys if some rows have none, as are numberings but for one row, which
+// repeats a number. Whole numbers may also be counts, prices or times: keys have a name of
 // keys; numberings are at least half of the numbers between the least and the greatest, begin near 0, and have no name of
 // a time: the years of yearly rows are a measurement. Texts of which more than half of new rows would have another are Unseen.
 func (s *Summary) Identity(name string, rows, all int64) Identity {
 	rows -= s.missing
+	repeats := s.repeats(rows)
 	switch {
 	case s.overflow && s.typ == dataset.Text:
 		return Boundless
-	case s.typ == dataset.Text && (s.missing > 0 || !s.different(rows)):
+	case s.typ == dataset.Text && (s.missing > 0 || repeats > 0):
 		if rows >= fewRows && s.Unseen(rows+s.missing) > 0.5 {
 			return Unseen
 		}
 		return NoKey
-	case s.overflow, !s.different(rows):
+	case s.overflow, repeats > 1:
 		return NoKey
 	}
 	width := float64(rows)
@@ -57,14 +59,15 @@ func (s *Summary) Identity(name string, rows, all int64) Identity {
 		first = min(math.Abs(observed[0]), math.Abs(observed[1]))
 	}
 	likely := float64(rows)*float64(rows)/(2*width) >= chancePairs
+	numbering := likely && width <= 2*float64(all) && first <= farthestFirst && !namesTimes(name)
 	switch {
-	case s.missing > 0 && likely:
+	case repeats > 0 && numbering, repeats == 0 && s.missing > 0 && likely:
 		return MaybeKey
-	case s.missing > 0:
+	case repeats > 0, s.missing > 0:
 		return NoKey
 	case s.typ == dataset.Number && rows > 1 && namesKeys(name), s.typ == dataset.Text && likely:
 		return Key
-	case likely && width <= 2*float64(all) && first <= farthestFirst && !namesTimes(name):
+	case numbering:
 		return Numbering
 	case likely:
 		return MaybeKey
@@ -89,23 +92,29 @@ func (s *Summary) Unseen(rows int64) float64 {
 	return float64(once) / float64(s.weight)
 }
 
-// different reports whether each row has a text or a whole number of its own. In buckets, there are at most as many rows as
-// whole numbers: measurements fill some bucket with more.
-func (s *Summary) different(rows int64) bool {
+// repeats returns the number of rows whose text or whole number another of the rows has, without the first row of each; all
+// rows if some have other numbers. In buckets, it is the least number that their whole numbers leave: measurements fill some
+// bucket with more.
+func (s *Summary) repeats(rows int64) int64 {
 	if s.typ == dataset.Text {
-		return int64(len(s.texts)) == rows
+		return rows - int64(len(s.texts))
 	}
 	list := s.entries()
 	if s.shift == 0 {
-		return int64(len(list)) == rows && !slices.ContainsFunc(list, func(e entry) bool {
-			x := keyNumber(e.key)
-			return x != math.Trunc(x)
-		})
+		if slices.ContainsFunc(list, func(e entry) bool { return keyNumber(e.key) != math.Trunc(keyNumber(e.key)) }) {
+			return rows
+		}
+		return rows - int64(len(list))
 	}
-	return s.weight == rows && !slices.ContainsFunc(list, func(e entry) bool {
+	if s.weight != rows {
+		return rows
+	}
+	more := 0.0
+	for _, e := range list {
 		last := keyNumber(e.key | (1<<s.shift - 1))
-		return float64(e.weight) > math.Floor(last)-math.Ceil(keyNumber(e.key))+1
-	})
+		more += max(0, float64(e.weight)-(math.Floor(last)-math.Ceil(keyNumber(e.key))+1))
+	}
+	return int64(more)
 }
 
 // namesKeys reports whether the last word of a name is a usual one for keys: Id, customer_id, rownames, "Unnamed: 0".

@@ -37,6 +37,12 @@ func TestIdentity(t *testing.T) {
 		{"x", 500, func(int) float64 { return r.Float64() }, binning.NoKey},
 		{"x", 1 << 18, func(int) float64 { return r.Float64() * (1 << 18) }, binning.NoKey},
 		{"half", 1 << 18, func(i int) float64 { return float64(i) / 2 }, binning.NoKey},
+		{"n", 150, func(i int) float64 { return float64(max(1, i)) }, binning.MaybeKey}, // two rows of 1
+		{"n", 1 << 18, func(i int) float64 { return float64(max(1, i)) }, binning.MaybeKey},
+		{"n", 150, func(i int) float64 { return float64(max(2, i)) }, binning.NoKey},
+		{"n", 1 << 18, func(i int) float64 { return float64(max(2, i)) }, binning.NoKey},
+		{"seconds", 5000, func(i int) float64 { return 1.7e9 + float64(60*max(1, i)) }, binning.NoKey},
+		{"n", 150, func(i int) float64 { return map[bool]float64{true: math.NaN(), false: float64(max(1, i))}[i == 70] }, binning.MaybeKey},
 		{"id", 150, func(i int) float64 { return map[bool]float64{true: math.NaN(), false: float64(i)}[i == 70] }, binning.MaybeKey},
 	} {
 		numbers, texts := make([]float64, test.rows), make([]string, test.rows)
@@ -56,8 +62,11 @@ func TestIdentity(t *testing.T) {
 		s = binning.New(dataset.Categorical, dataset.Text, binning.DefaultLimits())
 		s.AddVector(&dataset.Vector{Type: dataset.Text, Texts: texts, Index: index}, rows, nil)
 		want := binning.Key
-		if test.name == "patient_id" || test.rows < 20 {
+		switch {
+		case test.name == "patient_id" || test.rows < 20:
 			want = binning.NoKey
+		case texts[0] == texts[1]: // a key has no repeat
+			want = binning.Unseen
 		}
 		if got := s.Identity(test.name, int64(test.rows), int64(test.rows)); got != want {
 			t.Errorf("%d texts of %s: %d, want %d", test.rows, test.name, got, want)

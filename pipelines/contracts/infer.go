@@ -223,7 +223,9 @@ func (i *inferring) column(column *parquetio.Column, s *binning.Summary, identit
 		notes = append(notes, "more texts than a feature may have")
 	case identity == binning.Unseen:
 		notes = append(notes, fmt.Sprintf("%.2g of new rows are expected to have another text", s.Unseen(i.input.Rows)))
-	case identity >= binning.MaybeKey:
+	case identity == binning.MaybeKey:
+		notes = append(notes, "another value in nearly each row: a key?")
+	case identity > binning.MaybeKey:
 		notes = append(notes, "another value in each row: a key?")
 	}
 	if identity >= binning.Numbering {

@@ -75,7 +75,7 @@ func TestKeys(t *testing.T) {
 		if !slices.Equal(got, test.want) || !strings.Contains(all, test.left) || test.left == "" && strings.Contains(all, "left out") {
 			t.Errorf("--numeric %q: features %q, warnings %q", test.numeric, got, said.warnings)
 		}
-		if !strings.Contains(all, `"hour", "place", "since": every row has a different whole number`) {
+		if !strings.Contains(all, `"hour", "place", "since": all rows with a value, except for at most one, have different whole numbers`) {
 			t.Errorf("warnings %q, want one of ranks", said.warnings)
 		}
 	}

@@ -252,7 +252,7 @@ func (p *plan) leaveOutKeys(columns []dataset.FeatureColumn, keys []identity, wa
 			"makes it a feature", quoted(left)))
 	}
 	if len(maybe) > 0 {
-		warn(quoted(maybe) + ": every row has a different whole number; if it is a key, --ignore leaves it out")
+		warn(quoted(maybe) + ": all rows with a value, except for at most one, have different whole numbers; if it is a key, --ignore leaves it out")
 	}
 	if len(boundless) > 0 {
 		warn(fmt.Sprintf("left out %s: more than %d different texts, as in names, keys or sentences; group the texts to make a feature "+
