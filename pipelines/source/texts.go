@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/io/csvio"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -336,8 +337,7 @@ func (in *Input) Reread(name, text string) bool {
 	return true
 }
 
-// NoteTexts returns a line about the columns of texts that are read as something else; empty without such
-// columns.
+// NoteTexts returns a line about the columns of texts that are read as points in time; empty without such columns.
 func (in *Input) NoteTexts() string {
 	byUnit := make(map[dataset.Unit][]string)
 	for _, c := range in.texts {
@@ -345,14 +345,34 @@ func (in *Input) NoteTexts() string {
 			byUnit[c.Unit] = append(byUnit[c.Unit], strconv.Quote(c.Name))
 		}
 	}
-	if len(byUnit) == 0 {
-		return ""
-	}
 	var parts []string
-	for unit := dataset.Plain; unit <= dataset.Timestamp; unit++ {
+	for unit := dataset.Date; unit <= dataset.Timestamp; unit++ {
 		if names := byUnit[unit]; len(names) > 0 {
 			parts = append(parts, fmt.Sprintf("as %s %s", unit.Things(), naming.First(names, 5)))
 		}
 	}
+	if len(parts) == 0 {
+		return ""
+	}
 	return "columns of texts are read " + strings.Join(parts, "; ") + "; --categorical keeps texts"
+}
+
+// WarnTexts returns a warning of the columns of texts that are read as numbers and that unnamed reports, as they may be codes;
+// empty without such columns.
+func (in *Input) WarnTexts(unnamed func(column string) bool) string {
+	var names []string
+	for _, c := range in.texts {
+		if c.Order == nil && c.Unit == dataset.Plain && unnamed(c.Name) {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	const shown = 5
+	flag := "--categorical"
+	if list := setting.Join(names); len(names) <= shown && !strings.ContainsAny(list, " \"'$`\\") {
+		flag += " " + list
+	}
+	return fmt.Sprintf("the texts of %s are read as numbers; %s keeps them as texts", naming.First(naming.Quoted(names), shown), flag)
 }

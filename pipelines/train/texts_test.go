@@ -145,7 +145,7 @@ func TestTexts(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 8))
 	for _, change := range []func(c *config.Train){
 		func(*config.Train) {},
-		func(c *config.Train) { c.SplitTime = "utc" },
+		func(c *config.Train) { c.SplitTime, c.Numeric = "utc", []string{"decimal"} },
 		func(c *config.Train) { c.SplitTime, c.Ignore = "day", []string{"utc", "local"} },
 		func(c *config.Train) {
 			c.Categorical, c.Slice = []string{"account", "zip"}, []string{"day", "word", "clock"}
@@ -170,9 +170,17 @@ func TestTexts(t *testing.T) {
 			if _, err := train.Train(t.Context(), c, reporter); err != nil {
 				t.Fatal(err)
 			}
-			want := `columns of texts are read as numbers "decimal", "whole"; as dates "day"; as times "clock"; `
+			want := `columns of texts are read as dates "day"; as times "clock"; `
 			if noted := slices.ContainsFunc(reporter.notes, func(s string) bool { return strings.HasPrefix(s, want) }); noted != (i == 0) {
 				t.Errorf("%s: notes %q", file, reporter.notes)
+			}
+			want = `the texts of "decimal", "whole" are read as numbers; --categorical decimal,whole keeps them as texts`
+			if c.Numeric != nil { // a setting names one of the columns
+				want = `the texts of "whole" are read as numbers; --categorical whole keeps them as texts`
+			}
+			warned := slices.DeleteFunc(reporter.warnings, func(s string) bool { return !strings.Contains(s, "are read as numbers") })
+			if got := strings.Join(warned, "|"); i == 0 && got != want || i == 1 && got != "" {
+				t.Errorf("%s: warnings %q, want %q", file, warned, want)
 			}
 			runs = append(runs, c.Output)
 		}

@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/selection"
@@ -85,7 +86,11 @@ func (o *opened) train(
 	for _, note := range plan.input.Texts {
 		d.Reporter.Warn(note)
 	}
-	for _, note := range []string{plan.input.NoteTexts(), plan.input.NoteFolders(plan.schema.featureNames())} {
+	features := plan.schema.featureNames()
+	if note := plan.input.WarnTexts(func(name string) bool { return slices.Contains(features, name) && !plan.wanted(name) }); note != "" {
+		d.Reporter.Warn(note)
+	}
+	for _, note := range []string{plan.input.NoteTexts(), plan.input.NoteFolders(features)} {
 		if note != "" {
 			d.Reporter.Note(note)
 		}
