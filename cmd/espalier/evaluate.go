@@ -54,7 +54,8 @@ groups, such as customers with several rows, the intervals count groups: --group
 names their column, which is the group of the training if the rows have it.
 
 --error_costs counts what tests and errors cost together, by costs that the training
-did not have. The tree then predicts the class of the lowest expected error cost.
+did not have. The tree then predicts the class of the lowest expected error cost,
+unless a threshold decides: its own, or --threshold.
 
 With --against B it compares two trees on the same rows: A is MODEL, the tree in
 use, and B the new tree. It prints the figures of both with B's less A's and its

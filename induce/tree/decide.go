@@ -117,13 +117,10 @@ func (t *Tree) WithDecision(d *Decision) *Tree {
 }
 
 // WithErrorCosts returns the label with other error costs, by actual and then by predicted class, which must fit its
-// classes. They decide in place of a threshold; the class of interest stays.
+// classes. A threshold decides as before.
 func (l *Label) WithErrorCosts(costs [][]float64) Label {
 	other := *l
 	other.ErrorCosts = costs
-	if l.Thresholded() {
-		other.Decision = &Decision{Positive: l.Decision.Positive}
-	}
 	return other
 }
 

@@ -21,7 +21,7 @@ type Evaluate struct {
 	Group          string // column of groups; empty: as in training, if present; ColumnNone: rows are independent
 	DropNullLabels bool
 	Slice          []string // columns by whose values the tree is also measured
-	ErrorCostsFile string   // CSV of error costs that decide and count in place of the tree's; empty: as in the tree
+	ErrorCostsFile string   // CSV of error costs in place of the tree's, which decide unless a threshold does; empty: as in the tree
 	Against        string   // run folder or tree.json to compare Model with: the new tree, Model is the tree in use; optional
 	Output         string   // file; optional
 	Overwrite      bool
@@ -91,7 +91,7 @@ func (c *Evaluate) Settings() []setting.Setting {
 		{
 			Name: "error_costs", Value: setting.Text(&c.ErrorCostsFile),
 			Help: "CSV of what predictions cost: actual,predicted,cost; others 0 if right, 1 if wrong: the predictions follow them, " +
-				"unless --threshold decides (default: as in the tree)",
+				"unless a threshold decides, of the tree or of --threshold (default: as in the tree)",
 		},
 	})
 	return slices.Concat(run, c.Delayed.Settings(), rows, c.Decided.Settings(), c.Contract.Settings(), c.StorageConfig.Settings())

@@ -16,7 +16,7 @@ import (
 func (p *promotion) keepDemand(ctx context.Context) error {
 	d := p.parsed.Selection.Demand
 	p.frontier.ByDemand = false
-	if d == nil || p.wish.Prices() && !p.wish.Demands() { // other error costs take the place of the run's demand
+	if d == nil {
 		return nil
 	}
 	refused := func(why string) error {

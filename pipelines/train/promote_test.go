@@ -680,6 +680,32 @@ func TestPromoteByDemand(t *testing.T) {
 	}
 }
 
+// TestPromoteByErrorCostsKeepsDemand: a run that was trained with a demand keeps it if errors get costs. The decision is
+// the decision of a training with the demand and the costs, and so is the tree.
+func TestPromoteByErrorCostsKeepsDemand(t *testing.T) {
+	c := config.DefaultTrain()
+	c.Input, c.Label, c.Ignore, c.Split = []string{newRows(3000).write(t, ascending(3000), 2, parquetio.WriteOptions{})}, "class", []string{"id"}, dataset.Shares{50, 40, 10}
+	c.Algorithm, c.Lambda, c.Theta = []split.Algorithm{split.EC45, split.C45}, []float64{10}, []float64{0.005}
+	c.First = []string{"", "", "", "", "", "", "", "", "a"} // deeper than any path; training would otherwise grow by the error costs
+	c.Prune = []prune.Currency{prune.Leaves, prune.Cost}
+	c.Certificate, c.Folds = false, crossvalidate.Setting{} // the run has no errors on the folds
+	c.CostsFile = textFile(t, "costs.csv", "feature,cost\ncolor,0.02\na,0.03\nb,0.02\n")
+	c.MinSensitivity = settings.LeastShare{Class: "high", Share: .8}
+	costs := textFile(t, "errors.csv", "actual,predicted,cost\nhigh,low,1\nlow,high,5\n")
+	c.Output = filepath.Join(t.TempDir(), "run")
+	trained(t, c)
+	p := promoteTo(t, c.Output, -1, map[string]string{"error_costs": costs})
+	c.ErrorCostsFile = costs
+	c.Output = filepath.Join(t.TempDir(), "direct")
+	want := trained(t, c).Tree.Label.Decision
+	if got := readTree(t, p.Output, "tree.json").Label.Decision; want == nil || want.Threshold == 0 || got == nil || *got != *want {
+		t.Errorf("decision %+v, training gives %+v", got, want)
+	}
+	if !bytes.Equal(content(t, p.Output, "tree.json"), content(t, c.Output, "tree.json")) {
+		t.Error("another tree.json than training gives")
+	}
+}
+
 // TestPromoteByDemandOfGroups: rows of a group depend on each other, so a demand reads the rows again. The tree is the
 // same as the tree of a training with the demand.
 func TestPromoteByDemandOfGroups(t *testing.T) {

@@ -142,7 +142,7 @@ func TestPositive(t *testing.T) {
 }
 
 // TestEvaluateByErrorCosts: evaluate counts the errors of the class with the lowest expected error cost, for leaves and for
-// leaf models, as a tree with these error costs does. A threshold still decides.
+// leaf models, as a tree with these error costs does. A threshold still decides, of the flag or of tree.json.
 func TestEvaluateByErrorCosts(t *testing.T) {
 	_, run, input := scored(t, 3, parquetio.WriteOptions{RowsPerGroup: 100})
 	model, url := modelled(t, run)
@@ -202,6 +202,17 @@ func TestEvaluateByErrorCosts(t *testing.T) {
 	_, m, err := pipelines.Evaluate(t.Context(), threshold, &silent{})
 	if err != nil || m.Decision == nil || m.Test.ExpectedErrorCost == nil || *m.Test.ExpectedErrorCost <= *byFlag.Test.ExpectedErrorCost {
 		t.Errorf("%v: a threshold of .9 decides for %v, and errors cost %v", err, m.Decision, m.Test.ExpectedErrorCost)
+	}
+	own := model.WithDecision(m.Decision)
+	if err := os.WriteFile(decided, own.Encode(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, byOwn, err := pipelines.Evaluate(t.Context(), config.Evaluate{Model: decided, Input: []string{input}, ErrorCostsFile: file}, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(m.Test, byOwn.Test); diff != "" || !cmp.Equal(byOwn.Decision, m.Decision) {
+		t.Errorf("decision %v, metrics (-threshold of the flag +of tree.json):\n%s", byOwn.Decision, diff)
 	}
 	threshold.Against = url
 	if err := threshold.Validate(); err == nil || !strings.Contains(err.Error(), "--error_costs decides for one tree") {
