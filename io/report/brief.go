@@ -40,6 +40,8 @@ func (f *facts) brief() []said {
 	switch {
 	case f.metrics.Weight == 0:
 		list = append(list, said{}.say("There are no rows on which the tree was measured."))
+	case f.interest >= 0 && f.metrics.PerClass[f.interest].Support == 0:
+		list = append(list, f.absent())
 	case f.interest >= 0:
 		list = append(list, f.prevalence(), f.found())
 	default:
@@ -165,6 +167,13 @@ func (f *facts) prevalence() said {
 	t := f.tally()
 	return said{}.say("Of %s rows, ", humanize.Comma(t.Of)).stress(counted(t.Found+t.Missed, found+missed)).
 		say(" have %s = %s (%s).", textview.Name(f.Tree.Label.Column), f.of(), f.measured())
+}
+
+// absent says that no measured row is of the class of interest, so that no share of the class can be given.
+func (f *facts) absent() said {
+	rows := "None of the " + count(f.metrics.Rows, f.part+" row", f.part+" rows")
+	return said{}.say("%s has %s = %s, so the share that the tree finds is not known.", rows, textview.Name(f.Tree.Label.Column),
+		f.of())
 }
 
 func (f *facts) found() said {

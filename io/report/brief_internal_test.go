@@ -169,6 +169,11 @@ func TestBrief(t *testing.T) {
 			"",
 		},
 		{
+			"no row of the class", &runfolder.Metrics{Train: confused(two, confusion, 1, 1), Test: confused(two, [][]int64{{1900, 100}, {0, 0}}, 1, 1)}, two, nil,
+			[]string{"None of the 2,000 test rows has acute = yes, so the share that the tree finds is not known.\nIt asks 1 question"},
+			"misses 0",
+		},
+		{
 			"a mistake that is rarer than 1 in 1,000", &runfolder.Metrics{Train: confused(two, confusion, 1, 1), Test: confused(two, [][]int64{{900_000, 1}, {1, 99_998}}, 1, 1)}, two, nil,
 			[]string{"finds 100 of them, misses fewer than 1 and raises fewer than 1 false alarm.\n"},
 			"misses 0",
