@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/textview"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
@@ -36,7 +37,8 @@ func newEvaluateFlags() *evaluateFlags {
 func (c *evaluateFlags) Settings() []setting.Setting {
 	return slices.Concat(c.Evaluate.Settings(), []setting.Setting{jsonSetting(&c.json, "print the metrics, or the comparison, as JSON"), {
 		Name: "thresholds", Value: setting.Switch(&c.thresholds),
-		Help: "print sensitivity, specificity and predictive values of the class of interest at each threshold on its probability",
+		Help: "print sensitivity, specificity and predictive values of the class of interest, or of --positive, at each threshold on its " +
+			"probability",
 	}},
 		c.printedSettings(true))
 }
@@ -83,6 +85,10 @@ without a prediction are counted and left out. A key may occur once on each side
 		if err := refusals(c.Flags()); err != nil {
 			return err
 		}
+		if flags.thresholds && (flags.Against != "" || len(flags.Predictions) > 0) {
+			return usage.Errorf("--thresholds lists the thresholds of one tree, on rows that it scores: leave out --against and --predictions")
+		}
+		flags.Listed = flags.thresholds
 		reporter, err := flags.begin(c, "run", flags.Model)
 		if err != nil {
 			return err
@@ -107,7 +113,7 @@ func runEvaluate(c *cobra.Command, flags *evaluateFlags, reporter engine.Reporte
 			if err := printEvaluated(w, t, m); err != nil || !flags.thresholds {
 				return err
 			}
-			return textview.Operating(w, t, m.Test, "evaluated", false, pageWidth(w))
+			return textview.AllOperating(w, t, m.Test, flags.Positive, "evaluated", pageWidth(w))
 		})
 	}
 }

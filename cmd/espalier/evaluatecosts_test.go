@@ -44,3 +44,23 @@ func TestEvaluateErrorCosts(t *testing.T) {
 		t.Errorf("%v: no error costs in\n%s", err, b)
 	}
 }
+
+// TestEvaluateThresholds: the list of thresholds is of the class of --positive, which needs no --threshold, and else of the
+// rarer class. It is of one tree.
+func TestEvaluateThresholds(t *testing.T) {
+	run := filepath.Join(t.TempDir(), "run")
+	input := filepath.Join("example", "tic-tac-toe.parquet")
+	espalier(t, "train", "--input", input, "--label", "class", "--output", run, "--progress", "none").wants(t, 0)
+	evaluate := func(more ...string) outcome {
+		return espalier(t, append([]string{"evaluate", run, "--input", input, "--progress", "none", "--thresholds"}, more...)...)
+	}
+	for class, more := range map[string][]string{"negative": nil, "positive": {"--positive", "positive"}} {
+		o := evaluate(more...)
+		o.wants(t, 0)
+		if !strings.Contains(o.stdout, "operating points of "+class+" on evaluated rows") {
+			t.Errorf("no operating points of %s:\n%s", class, o.stdout)
+		}
+	}
+	evaluate("--positive", "yes").wants(t, 2, `--positive yes: want one of the tree's classes`)
+	evaluate("--against", run).wants(t, 2, "--thresholds lists the thresholds of one tree")
+}

@@ -20,7 +20,7 @@ func printFigures(w io.Writer, folder string, r *runfolder.Run) error {
 	line("")
 	part, m := r.Metrics.Best()
 	_ = textview.Classes(b, "class ("+part+")", m, width)
-	_ = textview.Operating(b, r.Tree, m, part, true, width)
+	_ = textview.Operating(b, r.Tree, m, part, width)
 	if total := textview.Total(r); total != "" {
 		line("\n" + total)
 	}

@@ -89,7 +89,7 @@ func (b *builder) classes() *table {
 
 // operating returns the operating points of the class of interest, with what they are about; nil without such points.
 func (b *builder) operating() (*table, markdown) {
-	points, what := textview.OperatingTable(b.Tree, b.metrics, b.part, true)
+	points, what := textview.OperatingTable(b.Tree, b.metrics, b.part)
 	if points == nil {
 		return nil, ""
 	}

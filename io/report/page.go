@@ -138,7 +138,7 @@ func newPage(c *Content, room int) (*page, error) {
 		p.Classes = newTable(t)
 		p.Confusions = confusions
 	}
-	if t, what := textview.OperatingTable(c.Run.Tree, m, part, true); t != nil {
+	if t, what := textview.OperatingTable(c.Run.Tree, m, part); t != nil {
 		p.Operating = newTable(t)
 		p.OperatingPoints = upper(what)
 	}

@@ -11,14 +11,20 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// OperatingTable returns a table of the operating points of the class of interest, from high thresholds to low ones: all of
-// them, or with brief the points of the sensitivities that people ask for. The point of the tree's own threshold is marked. what
-// names the class, and the cost of the tests. The table is nil if no class is of interest, or if the rows define no points.
-func OperatingTable(t *tree.Tree, m *metric.Metrics, part string, brief bool) (table *Table, what string) {
+// OperatingTable returns a table of the operating points of the class of interest, from high thresholds to low ones: the
+// points of the sensitivities that people ask for. The point of the tree's own threshold is marked. what names the class,
+// and the cost of the tests. The table is nil if no class is of interest, or if the rows define no points.
+func OperatingTable(t *tree.Tree, m *metric.Metrics, part string) (table *Table, what string) {
 	c, points := OperatingPoints(t, m)
 	if points == nil {
 		return nil, ""
 	}
+	return operatingTable(t, m, c, points, part, true)
+}
+
+func operatingTable(
+	t *tree.Tree, m *metric.Metrics, c *metric.Class, points []metric.OperatingPoint, part string, brief bool,
+) (table *Table, what string) {
 	if brief { // without the last one, at which all rows are predicted
 		points = metric.Outlined(points[:len(points)-1], .5, .8, .9, .95, .99)
 	}
@@ -57,11 +63,38 @@ func OperatingPoints(t *tree.Tree, m *metric.Metrics) (*metric.Class, []metric.O
 }
 
 // Operating writes the table of OperatingTable below its title, if there is one.
-func Operating(w io.Writer, t *tree.Tree, m *metric.Metrics, part string, brief bool, width int) error {
-	table, what := OperatingTable(t, m, part, brief)
+func Operating(w io.Writer, t *tree.Tree, m *metric.Metrics, part string, width int) error {
+	table, what := OperatingTable(t, m, part)
 	if table == nil {
 		return nil
 	}
+	return writeOperating(w, table, what, width)
+}
+
+// AllOperating writes a table of all operating points of a class below its title, or why there is none. The class is the class of
+// interest if it is empty.
+func AllOperating(w io.Writer, t *tree.Tree, m *metric.Metrics, class, part string, width int) error {
+	at := slices.IndexFunc(m.PerClass, func(c metric.Class) bool { return c.Class == class })
+	if class == "" {
+		at = interest(t, m)
+	}
+	why := ""
+	switch {
+	case at < 0:
+		why = "the tree names no class of interest: name one of its classes by --positive"
+	case m.PerClass[at].OperatingPoints() == nil:
+		rows := map[bool]string{true: "no row is", false: "all rows are"}[m.PerClass[at].Support == 0]
+		why = fmt.Sprintf("%s of the class %s, so sensitivity and specificity are not both defined", rows, name(m.PerClass[at].Class))
+	default:
+		c := &m.PerClass[at]
+		table, what := operatingTable(t, m, c, c.OperatingPoints(), part, false)
+		return writeOperating(w, table, what, width)
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", Wrapped("no thresholds are listed: "+why, width, "  "))
+	return err
+}
+
+func writeOperating(w io.Writer, table *Table, what string, width int) error {
 	if _, err := fmt.Fprintf(w, "\n%s\n", Wrapped(what, width, "  ")); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/textview"
@@ -281,6 +282,34 @@ func TestPathOutside(t *testing.T) {
 		}
 		if got := textview.NewPathTable(&textview.View{Tree: m, Route: route}).Steps[0].Value; got != want {
 			t.Errorf("%v: %q, want %q", x, got, want)
+		}
+	}
+}
+
+// TestAllOperatingReasons: where no thresholds can be listed, the text says why.
+func TestAllOperatingReasons(t *testing.T) {
+	for _, c := range []struct {
+		classes []string
+		weights []int64
+		class   string
+		want    string
+	}{
+		{[]string{"a", "b", "c"}, []int64{3, 2, 1}, "", "no thresholds are listed: the tree names no class of interest: name one of its classes by --positive"},
+		{[]string{"a", "b"}, []int64{3, 0}, "b", "no thresholds are listed: no row is of the class b, so"},
+		{[]string{"a", "b"}, []int64{3, 0}, "a", "no thresholds are listed: all rows are of the class a, so"},
+		{[]string{"a", "b"}, []int64{3, 2}, "b", "operating points of b on evaluated rows"},
+	} {
+		p := make([]float64, len(c.classes))
+		p[0] = 1
+		rows := int64(0)
+		for _, w := range c.weights {
+			rows += w
+		}
+		m := metric.Evaluate([]metric.Leaf{{Weights: c.weights, Rows: rows, Probabilities: p}}, c.classes, 1)
+		var b strings.Builder
+		one := &tree.Tree{Label: tree.Label{Classes: c.classes}}
+		if err := textview.AllOperating(&b, one, &m, c.class, "evaluated", 0); err != nil || !strings.Contains(b.String(), c.want) {
+			t.Errorf("%v, %q: %v, want %q in\n%s", c.classes, c.class, err, c.want, b.String())
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 type Decided struct {
 	Threshold *float64 // least probability of the class of interest at which it is predicted; nil: the tree decides
 	Positive  string   // the class of interest; empty: as in the tree
+	Listed    bool     `json:"-"` // Positive may be without a threshold, as its thresholds are listed
 }
 
 // Settings declares the threshold and its class.
@@ -27,7 +28,7 @@ func (c *Decided) Settings() []setting.Setting {
 		},
 		{
 			Name: "positive", Value: setting.Text(&c.Positive), Changeable: true,
-			Help: "class of --threshold (default: the class of interest in the tree)",
+			Help: "class of --threshold, and of --thresholds in evaluate (default: the class of interest in the tree)",
 		},
 	})
 }
@@ -55,7 +56,7 @@ func spellThreshold(threshold *float64) string {
 
 // conflicts returns the fault of a class without a threshold.
 func (c *Decided) conflicts() []error {
-	if c.Threshold == nil && c.Positive != "" {
+	if c.Threshold == nil && c.Positive != "" && !c.Listed {
 		return []error{errors.New("--positive names the class of --threshold: give both")}
 	}
 	return nil
@@ -64,7 +65,7 @@ func (c *Decided) conflicts() []error {
 // Of returns the tree with the threshold as its decision rule, or the tree itself without a threshold. It is an error
 // of usage if the class of interest is unknown, or none of the tree's classes.
 func (c *Decided) Of(t *tree.Tree) (*tree.Tree, error) {
-	if c.Threshold == nil {
+	if c.Threshold == nil && c.Positive == "" {
 		return t, nil
 	}
 	positive := c.Positive
@@ -77,6 +78,9 @@ func (c *Decided) Of(t *tree.Tree) (*tree.Tree, error) {
 				t.Label.Classes)
 		}
 		return nil, usage.Errorf("--positive %s: want one of the tree's classes %q", setting.Word(positive), t.Label.Classes)
+	}
+	if c.Threshold == nil {
+		return t, nil
 	}
 	return t.WithDecision(&tree.Decision{Positive: positive, Threshold: *c.Threshold}), nil
 }
