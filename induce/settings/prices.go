@@ -187,6 +187,23 @@ func (p *Prices) Unpriced(features []dataset.Feature) []string {
 	return names
 }
 
+// UnpricedValues describes the values without a price of the features that have prices of values, but none of their own.
+func (p *Prices) UnpricedValues(features []dataset.Feature) []string {
+	var names []string
+	for i := range features {
+		f := &features[i]
+		if _, priced := p.Costs[f.Name]; priced || len(p.ValueCosts[f.Name]) == 0 {
+			continue
+		}
+		for _, value := range f.Values {
+			if _, priced := p.ValueCosts[f.Name][value]; !priced {
+				names = append(names, fmt.Sprintf("%q of %q", value, f.Name))
+			}
+		}
+	}
+	return names
+}
+
 // TestOrder returns the order of the features, which decides ties between their tests: see dataset.TestOrder. By the
 // rule of the paper it is the order of the columns.
 func (s *Settings) TestOrder(columns []dataset.FeatureColumn, contents []uint64) []int {

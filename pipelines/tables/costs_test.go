@@ -2,6 +2,7 @@ package tables_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -165,6 +166,15 @@ func TestApplyAbsent(t *testing.T) {
 	at := slices.IndexFunc(features, func(f dataset.Feature) bool { return f.Name == "color" })
 	if absent := costs.Unseen(features); !slices.Equal(absent, []string{`"mauve" of "color"`}) || len(features[at].ValueCosts) != 1 {
 		t.Errorf("absent %q, prices %v", absent, features[at].ValueCosts)
+	}
+	var others []string // all values but red
+	for _, value := range features[at].Values {
+		if value != "red" {
+			others = append(others, fmt.Sprintf("%q of %q", value, "color"))
+		}
+	}
+	if got := costs.UnpricedValues(features); len(others) == 0 || !slices.Equal(got, others) {
+		t.Errorf("values without a price %q, want %q", got, others)
 	}
 	for text, want := range map[string]int{
 		"feature,cost\n": 0, "feature,cost\ncolor,3\n": len(features) - 1, "feature,value,cost\ncolor,red,2\n": len(features) - 1,

@@ -435,8 +435,8 @@ func (w *fitter) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) e
 	return w.applyCosts(f)
 }
 
-// applyCosts sets the prices of the features, and warns of prices of values that the training rows lack and of features
-// without a price.
+// applyCosts sets the prices of the features, and warns of prices of values that the training rows lack, and of features and
+// values without a price.
 func (w *fitter) applyCosts(f *fitted) error {
 	features := f.features
 	if err := w.costs.Apply(features, f.weight()); err != nil {
@@ -449,6 +449,10 @@ func (w *fitter) applyCosts(f *fitted) error {
 	if unpriced := w.costs.Unpriced(features); len(unpriced) > 0 {
 		w.driver.Reporter.Warn(fmt.Sprintf("--costs has no price for %d of %d features, which cost 1: %s", len(unpriced), len(features),
 			naming.First(naming.Quoted(unpriced), 5)))
+	}
+	if unpriced := w.costs.UnpricedValues(features); len(unpriced) > 0 {
+		w.driver.Reporter.Warn("--costs has no price for these values of features with prices of values, and a test for one of them costs 1: " +
+			naming.First(unpriced, 5))
 	}
 	return nil
 }
