@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -250,6 +251,22 @@ func TestPriorsAndErrorCosts(t *testing.T) {
 	c := fruitConfig(t)
 	c.LeafEstimate, c.MaxDepth = tree.Raw, 1
 	c.PriorsFile = textFile(t, "priors.csv", "class,prior\nmelon,50\ncherry,25\nlime,25\n")
+	warnsOfPriors := func(c config.Train, want string) {
+		t.Helper()
+		reporter := new(silent)
+		c.Output = filepath.Join(t.TempDir(), "warned")
+		if _, err := train.Train(t.Context(), c, reporter); err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(reporter.warnings, func(text string) bool { return strings.Contains(text, "--priors") })
+		if (at >= 0) != (want != "") || at >= 0 && reporter.warnings[at] != want {
+			t.Errorf("warnings %q, want %q", reporter.warnings, want)
+		}
+	}
+	warnsOfPriors(c, "--priors: the sum is 100, not 1: they are read as cherry=0.25, lime=0.25, melon=0.5")
+	thirds := c
+	thirds.PriorsFile = "melon=0.33,cherry=0.33,lime=0.33"
+	warnsOfPriors(thirds, "")
 	r := mustTrain(t, c)
 	if diff := cmp.Diff([]float64{.25, .25, .5}, r.Tree.Label.Priors); diff != "" {
 		t.Errorf("priors (-want +got):\n%s", diff)

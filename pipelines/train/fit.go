@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -127,6 +128,7 @@ func (w *fitter) fit(ctx context.Context) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.warnOfPriors(&f.label)
 	weight, err := w.weighClasses(f, columns[len(columns)-1])
 	if err != nil {
 		return nil, err
@@ -366,6 +368,20 @@ func (p *plan) describeLabel(classes []string) (l tree.Label, err error) {
 	}
 	l.Decision, err = p.tables.DecisionOf(classes)
 	return l, err
+}
+
+// warnOfPriors warns if the sum of the given priors is not 1, and says which frequencies they are read as.
+func (w *fitter) warnOfPriors(l *tree.Label) {
+	const rounding = 0.01 + 1e-9
+	sum := 0.0
+	var list []string
+	for k, prior := range l.Priors {
+		sum += w.tables.Priors[l.Classes[k]]
+		list = append(list, fmt.Sprintf("%s=%.3g", naming.Printable(l.Classes[k]), prior))
+	}
+	if len(list) > 0 && math.Abs(sum-1) > rounding {
+		w.driver.Reporter.Warn(fmt.Sprintf("--priors: the sum is %.4g, not 1: they are read as %s", sum, naming.First(list, 5)))
+	}
 }
 
 // fitFeatures fits each feature to its summary. It leaves out forbidden features and features
