@@ -96,7 +96,7 @@ func (d *Demand) threshold(c *Contender, risk float64) (float64, error) {
 		}
 	}
 	if kept == 0 {
-		return 0, d.missed(points, own, others, risk)
+		return 0, d.missed(c.Validation, at, points, risk)
 	}
 	return kept, nil
 }
@@ -130,20 +130,30 @@ func atMost(k, n, q float64) float64 {
 }
 
 // missed returns the error of a tree that does not keep the demand: which shares the validation rows can show.
-func (d *Demand) missed(points []metric.OperatingPoint, own, others, risk float64) error {
+func (d *Demand) missed(m *metric.Metrics, class int, points []metric.OperatingPoint, risk float64) error {
+	support := m.PerClass[class].Support
+	own := m.PerClass[class].ROC.EffectiveRows
+	others := m.PerClass[class].ROC.EffectiveOthers
+	alone := true // each share can be shown at a threshold of its own
 	var texts []string
 	for _, x := range []struct {
 		name, of    string
 		least, rows float64
+		weight      int64
 		share       func(p *metric.OperatingPoint) float64
 	}{
-		{"sensitivity", "in the class", d.Sensitivity, own, func(p *metric.OperatingPoint) float64 { return p.Sensitivity.Value }},
-		{"specificity", "in other classes", d.Specificity, others, func(p *metric.OperatingPoint) float64 { return p.Specificity.Value }},
+		{"sensitivity", "in the class", d.Sensitivity, own, support, func(p *metric.OperatingPoint) float64 { return p.Sensitivity.Value }},
+		{"specificity", "in other classes", d.Specificity, others, m.Weight - support, func(p *metric.OperatingPoint) float64 { return p.Specificity.Value }},
 	} {
 		if x.least == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%s %v on %.0f validation rows %s", x.name, x.least, math.Floor(x.rows), x.of)
+		rows := math.Floor(x.rows)
+		text := fmt.Sprintf("%s %v on %.0f validation rows %s", x.name, x.least, rows, x.of)
+		if rows != float64(x.weight) { // rows have weights, depend on each other, or lack values
+			text = fmt.Sprintf("%s %v on validation rows %s that count as %.0f rows", x.name, x.least, x.of, rows)
+		}
+		alone = alone && slices.ContainsFunc(points, func(p metric.OperatingPoint) bool { return passes(x.least, x.share(&p), x.rows, risk) })
 		if needed := neededRows(x.least, risk); x.rows < needed {
 			texts = append(texts, fmt.Sprintf("%s, where even no error takes %.0f rows to show it", text, needed))
 			continue
@@ -156,15 +166,21 @@ func (d *Demand) missed(points []metric.OperatingPoint, own, others, risk float6
 	}
 	if d.Precision > 0 {
 		best := 0.0
+		shown := false
 		for i := range points {
 			p := &points[i]
 			rows := float64(own*p.Sensitivity.Value) + float64(others*(1-p.Specificity.Value))
 			best = max(best, lowest(p.PPV.Value, rows, risk/float64(len(points))))
+			shown = shown || passes(d.Precision, p.PPV.Value, rows, risk/float64(len(points)))
 		}
+		alone = alone && shown
 		texts = append(texts, fmt.Sprintf("precision %v, where the best that can be shown is %.3f", d.Precision, best))
 	}
 	if len(points) == 0 {
 		return fmt.Errorf("%w: the tree does not tell rows of the class %q from others", ErrDemand, d.Class)
+	}
+	if len(texts) > 1 && alone {
+		texts = append(texts, "no single tree and threshold keeps both")
 	}
 	return fmt.Errorf("%w of the class %q with a confidence of %v: %s; demand less, or give more validation rows", ErrDemand, d.Class,
 		d.Confidence, strings.Join(texts, "; "))

@@ -95,6 +95,15 @@ func TestDemandThatTrades(t *testing.T) {
 			t.Errorf("%+v: contender %d, %+v, %v; want contender %d from more than %v to %v", x.d, at, decision, err, x.at, x.low, x.high)
 		}
 	}
+	both := frontier.Demand{Class: "yes", Sensitivity: .95, Specificity: .5, Confidence: .95} // 1 at .3, or .9 at .6
+	if _, _, err := both.Decide(list[:1], 0); err == nil || !strings.Contains(err.Error(), "on 1000 validation rows in the class") ||
+		!strings.Contains(err.Error(), "; no single tree and threshold keeps both; demand less") {
+		t.Errorf("shares that can only be kept alone: %v", err)
+	}
+	list[0].Validation.PerClass[1].ROC.EffectiveRows = 45.5
+	if _, _, err := both.Decide(list[:1], 0); err == nil || !strings.Contains(err.Error(), "on validation rows in the class that count as 45 rows, ") {
+		t.Errorf("rows with weights: %v", err)
+	}
 	d := frontier.Demand{Class: "maybe", Sensitivity: .5, Confidence: .95}
 	if _, _, err := d.Decide(list, 0); err == nil || !strings.Contains(err.Error(), `no class "maybe"`) {
 		t.Errorf("unknown class: %v", err)

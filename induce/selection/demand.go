@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -50,7 +51,7 @@ func (c *Chooser) keepDemand(ctx context.Context, w *Winner) error {
 	}
 	at, decided, err := Decided(d, list, chosen, groups)
 	if err != nil {
-		return &RuleError{c.demanded(d), err}
+		return &RuleError{c.demanded(d), c.Settings.Hinted(err, list, c.Host.Setting("select"))}
 	}
 	c.decide(w, decided)
 	if points == nil {
@@ -116,6 +117,16 @@ func Decided(
 	decided := *list[at]
 	decided.Tree = decided.Tree.WithDecision(decision)
 	return at, &decided, nil
+}
+
+// Hinted adds to the error of a demand that the rule has chosen a single leaf, which can keep none. list has the candidates
+// among which the demand has chosen, and setting is the name of the rule.
+func (s *Settings) Hinted(err error, list []*frontier.Candidate, setting string) error {
+	if s.Rule != frontier.Total || slices.ContainsFunc(list, func(c *frontier.Candidate) bool { return c.Tree.CountLeaves() > 1 }) {
+		return err
+	}
+	return fmt.Errorf("%w, as %s total, the rule with error costs, takes a single leaf, whose tests and errors cost least: add %s best", err,
+		setting, setting)
 }
 
 // demanded names the setting of a demand.

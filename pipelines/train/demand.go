@@ -7,6 +7,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/usage"
 )
@@ -56,6 +57,9 @@ func (p *promotion) keepDemand(ctx context.Context) error {
 		return err
 	}
 	at, decided, err := selection.Decided(d, list, chosen, groups)
+	if err != nil && p.wish.Number < 0 {
+		err = p.parsed.Selection.Hinted(err, list, settings.FlagName("select"))
+	}
 	switch {
 	case err != nil && p.wish.Number >= 0:
 		return refused(err.Error())
