@@ -255,7 +255,11 @@ func (f *facts) spent() said {
 	}
 	s = s.say("It costs ").stress(f.cost(*cost)).say(" per row on average and %s at most", f.cost(c.MaxCost))
 	if all > 0 {
-		s = s.say(", where all %s cost ", count(features, "feature", "features")).stress(f.cost(all))
+		many := "all " + count(features, "feature", "features")
+		if features == 2 {
+			many = "both features"
+		}
+		s = s.say(", where %s cost ", many).stress(f.cost(all))
 	}
 	return f.total(s.say("%s", further))
 }
@@ -277,7 +281,7 @@ func (f *facts) total(s said) said {
 	s = s.say("; %s.", total)
 	if classes := f.Tree.Label.Classes; len(classes) == 2 {
 		costs := f.Tree.Label.ErrorCosts
-		s = s.say(" Calling a row with %s %s costs %s, and calling a row with %s %s costs %s.", textview.Name(classes[0]),
+		s = s.say(" Calling a row of class %q %q costs %s, and calling a row of class %q %q costs %s.", textview.Name(classes[0]),
 			textview.Name(classes[1]), f.cost(costs[0][1]), textview.Name(classes[1]), textview.Name(classes[0]), f.cost(costs[1][0]))
 	}
 	return s

@@ -107,11 +107,12 @@ func frontierTable(f *runfolder.Frontier, shown []int) *Table {
 		}},
 		{Column{Left: true}, false, Marks},
 	}
-	const before = 4 // columns of costs
+	before := 4 // columns of costs
 	for _, cost := range points[0].Further.List() {
 		columns = slices.Insert(columns, before,
 			column{Column{Head: name(cost.Unit)}, false, func(p *runfolder.Point) string { return threeDigits(p.Further.Of(cost.Unit).ExpectedCost) }},
 			column{Column{Head: "max " + name(cost.Unit), Rank: 4}, false, func(p *runfolder.Point) string { return number(p.Further.Of(cost.Unit).MaxCost) }})
+		before += 2
 	}
 	t := NewTable()
 	for _, c := range columns {

@@ -14,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/textview"
 )
 
@@ -311,5 +312,15 @@ func TestAllOperatingReasons(t *testing.T) {
 		if err := textview.AllOperating(&b, one, &m, c.class, "evaluated", 0); err != nil || !strings.Contains(b.String(), c.want) {
 			t.Errorf("%v, %q: %v, want %q in\n%s", c.classes, c.class, err, c.want, b.String())
 		}
+	}
+}
+
+// TestFrontierFurther: further currencies have columns in the order of their units.
+func TestFrontierFurther(t *testing.T) {
+	further := dataset.NewFurtherCosts([]string{"euros", "minutes"}, dataset.Amounts{4, 5}, dataset.Amounts{9, 8})
+	f := &runfolder.Frontier{Points: []runfolder.Point{{Tree: "frontier/000.json", Selected: true, Complexity: tree.Complexity{Further: further}}}}
+	var b strings.Builder
+	if err := textview.Frontier(&b, f, 0); err != nil || !regexp.MustCompile(`max cost +euros +max euros +minutes +max minutes`).MatchString(b.String()) {
+		t.Errorf("%v:\n%s", err, b.String())
 	}
 }
