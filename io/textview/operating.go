@@ -71,7 +71,7 @@ func Operating(w io.Writer, t *tree.Tree, m *metric.Metrics, part string, width 
 	return writeOperating(w, table, what, width)
 }
 
-// AllOperating writes a table of all operating points of a class below its title, or why there is none. The class is the class of
+// AllOperating writes a table of all operating points of a class below its title, or the reason why it is absent. The class is the class of
 // interest if it is empty.
 func AllOperating(w io.Writer, t *tree.Tree, m *metric.Metrics, class, part string, width int) error {
 	at := slices.IndexFunc(m.PerClass, func(c metric.Class) bool { return c.Class == class })
