@@ -112,7 +112,9 @@ func (s *Summary) repeats(rows int64) int64 {
 	more := 0.0
 	for _, e := range list {
 		last := keyNumber(e.key | (1<<s.shift - 1))
-		more += max(0, float64(e.weight)-(math.Floor(last)-math.Ceil(keyNumber(e.key))+1))
+		if n := float64(e.weight) - (math.Floor(last) - math.Ceil(keyNumber(e.key)) + 1); n > 0 { // false for the bucket of infinity
+			more += n
+		}
 	}
 	return int64(more)
 }

@@ -36,6 +36,9 @@ func TestIdentity(t *testing.T) {
 		{"seconds", 5000, func(i int) float64 { return 1.7e9 + float64(60*i) }, binning.MaybeKey},
 		{"x", 500, func(int) float64 { return r.Float64() }, binning.NoKey},
 		{"x", 1 << 18, func(int) float64 { return r.Float64() * (1 << 18) }, binning.NoKey},
+		{"x", 1 << 18, func(i int) float64 {
+			return map[bool]float64{true: math.Inf(1), false: r.Float64() * (1 << 18)}[i == 70]
+		}, binning.NoKey},
 		{"half", 1 << 18, func(i int) float64 { return float64(i) / 2 }, binning.NoKey},
 		{"n", 150, func(i int) float64 { return float64(max(1, i)) }, binning.MaybeKey}, // two rows of 1
 		{"n", 1 << 18, func(i int) float64 { return float64(max(1, i)) }, binning.MaybeKey},

@@ -77,7 +77,7 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 		reason = Reason(&chosen, &top)
 	case Total:
 		if _, lowest, err := byTotal(list); err == nil && !lowest.Same(&chosen) {
-			reason = chanceReason(least(list, byScore, nil))
+			reason = chanceReason(least(list, byScore, func(q *Point) bool { return !q.isSingleLeaf() }))
 		}
 	default:
 	}
@@ -88,7 +88,7 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 	} else {
 		marks = append(marks, highest)
 	}
-	cheapest, err := leastWithin(all, s.Limits)
+	cheapest, err := LeastTotal(all, s.Limits)
 	if err != nil {
 		return nil, err
 	}

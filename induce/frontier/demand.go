@@ -180,7 +180,7 @@ func (d *Demand) missed(m *metric.Metrics, class int, points []metric.OperatingP
 		return fmt.Errorf("%w: the tree does not tell rows of the class %q from others", ErrDemand, d.Class)
 	}
 	if len(texts) > 1 && alone {
-		texts = append(texts, "no single tree and threshold keeps both")
+		texts = append(texts, "no single threshold keeps all of them")
 	}
 	return fmt.Errorf("%w of the class %q with a confidence of %v: %s; demand less, or give more validation rows", ErrDemand, d.Class,
 		d.Confidence, strings.Join(texts, "; "))

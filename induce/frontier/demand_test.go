@@ -97,7 +97,7 @@ func TestDemandThatTrades(t *testing.T) {
 	}
 	both := frontier.Demand{Class: "yes", Sensitivity: .95, Specificity: .5, Confidence: .95} // 1 at .3, or .9 at .6
 	if _, _, err := both.Decide(list[:1], 0); err == nil || !strings.Contains(err.Error(), "on 1000 validation rows in the class") ||
-		!strings.Contains(err.Error(), "; no single tree and threshold keeps both; demand less") {
+		!strings.Contains(err.Error(), "; no single threshold keeps all of them; demand less") {
 		t.Errorf("shares that can only be kept alone: %v", err)
 	}
 	list[0].Validation.PerClass[1].ROC.EffectiveRows = 45.5

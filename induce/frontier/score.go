@@ -102,7 +102,7 @@ func (p *Pool) Doubtful() bool {
 	if p.Points[0].Score == nil || p.Points[0].Score.Signal {
 		return false
 	}
-	return !least(p.Points, byScore, nil).isSingleLeaf()
+	return !least(p.Points, byScore, nil).isSingleLeaf() || priced(p.Points) && !leastTotal(p.Points).isSingleLeaf()
 }
 
 // byScore orders by descending score, then as better does.
@@ -260,7 +260,7 @@ func Reason(chosen, top *Point) string {
 		"no more than chance or the tolerance", size, top.Leaves, top.By.Gain(top.Merit-chosen.Merit))
 }
 
-// chanceReason returns a sentence on why a single leaf was chosen instead of the point with the highest score.
+// chanceReason returns a sentence on why a single leaf was chosen instead of a tree.
 func chanceReason(top *Point) string {
 	return fmt.Sprintf("a single leaf: the best tree, of %d leaves, has an AUC of %.3f on %.0f rows that did not grow it, "+
 		"no more than chance among the trees gives", top.Leaves, top.Merits[AUC], portable.Sum(top.Score.Rows))

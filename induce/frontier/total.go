@@ -53,20 +53,20 @@ func byTotal(list []Point) (chosen, lowest Point, err error) {
 		return chosen, lowest, ErrNoErrorCosts
 	}
 	lowest = *leastTotal(list)
-	if leaf := singleLeaf(list); leaf != nil && list[0].Score != nil && !least(list, byScore, nil).believed() &&
+	if leaf := singleLeaf(list); leaf != nil && leaf.Score != nil && !least(list, byScore, nil).believed() &&
 		*leaf.Judged.TotalCost-*lowest.Judged.TotalCost < enoughGain*leaf.errorOfCost() {
 		return *leaf, lowest, nil
 	}
 	return lowest, lowest, nil
 }
 
-// errorOfCost returns the standard error of the cost of the errors of a single leaf: as if each wrong prediction cost the
-// same, and their number followed a Poisson distribution.
+// errorOfCost returns about the standard error of the cost of the errors of a single leaf: as if the rows of all classes but
+// the most frequent one were its errors, each of the same cost, and their number followed a Poisson distribution.
 func (p *Point) errorOfCost() float64 {
-	if p.Judged.Accuracy == nil { // a file of an earlier version
-		return 0
+	wrong := portable.Sum(p.Score.Rows) - slices.Max(p.Score.Rows)
+	if p.Folds.ErrorCost == nil { // the validation rows alone tell the costs
+		wrong *= 1 - p.FoldShare
 	}
-	wrong := portable.Sum(p.Score.Rows) * (1 - *p.Judged.Accuracy)
 	return *p.Judged.ErrorCost / math.Sqrt(max(1, wrong))
 }
 
@@ -83,9 +83,9 @@ func leastTotal(list []Point) *Point {
 	return least(list, order, func(p *Point) bool { return *p.Judged.TotalCost <= lowest*(1+slack) })
 }
 
-// leastWithin returns the point with the least total cost within the limits; nil without error
-// costs.
-func leastWithin(points []Point, limits Limits) (*Point, error) {
+// LeastTotal returns the point with the least total cost within the limits, whether the rows have a signal or not; nil
+// without error costs. The error is ErrLimits if no point is within the limits.
+func LeastTotal(points []Point, limits Limits) (*Point, error) {
 	if !priced(points) {
 		return nil, nil //nolint:nilnil // nil without error costs
 	}

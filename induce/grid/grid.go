@@ -238,8 +238,6 @@ func (m Member) Policy(losses induce.Losses, theta float64) Member {
 // Shallow returns the member of a policy with trees of at most depth levels that count the errors of the training rows as
 // they are, because few tests cannot fit much noise.
 func (m Member) Shallow(depth int) Member {
-	m.Params.Theta = 0
-	m.Algorithm.Theta = 0
 	m.Params.MaxDepth = depth
 	m.Algorithm.MaxDepth = depth
 	m.Params.Empirical = true

@@ -125,8 +125,7 @@ func (s *Settings) Hinted(err error, list []*frontier.Candidate, setting string)
 	if s.Rule != frontier.Total || slices.ContainsFunc(list, func(c *frontier.Candidate) bool { return c.Tree.CountLeaves() > 1 }) {
 		return err
 	}
-	return fmt.Errorf("%w, as %s total, the rule with error costs, takes a single leaf, whose tests and errors cost least: add %s best", err,
-		setting, setting)
+	return fmt.Errorf("%w, as %s total, the rule with error costs, takes a single leaf; %s best may take another tree", err, setting, setting)
 }
 
 // demanded names the setting of a demand.

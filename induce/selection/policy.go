@@ -32,22 +32,20 @@ func (c *Chooser) growPolicy(ctx context.Context, members []grid.Member, o inmem
 	for i := range members {
 		least = min(least, members[i].Params.Theta)
 	}
-	return compute(ctx, c.Host, "policy", 1, "trees", func(s *parallel.Steps) (*Regrown, error) {
+	whole := members[0].Policy(c.Losses.Losses(), least)
+	t := &Regrown{Members: []grid.Member{whole}}
+	for depth := 1; depth <= deepest && (whole.Params.MaxDepth == 0 || depth <= whole.Params.MaxDepth); depth++ {
+		t.Members = append(t.Members, whole.Shallow(depth))
+	}
+	return compute(ctx, c.Host, "policy", int64(len(t.Members)), "trees", func(s *parallel.Steps) (*Regrown, error) {
 		objects, err := c.Objects(ctx)
 		if err != nil {
 			return nil, err
 		}
-		whole := members[0].Policy(c.Losses.Losses(), least)
-		t := &Regrown{Members: []grid.Member{whole}}
-		for depth := 1; depth <= deepest && (whole.Params.MaxDepth == 0 || depth <= whole.Params.MaxDepth); depth++ {
-			t.Members = append(t.Members, whole.Shallow(depth))
-		}
-		var params []induce.Params
 		for i := range t.Members {
-			params = append(params, t.Members[i].Params)
+			t.Trees = append(t.Trees, inmemory.Grow(objects, c.Columns, t.Members[i].Params, c.Training.Weight, o))
+			s.Done.Add(1)
 		}
-		t.Trees = inmemory.GrowEach(objects, c.Columns, params, c.Training.Weight, o)
-		s.Done.Store(1)
 		return t, context.Cause(ctx)
 	})
 }

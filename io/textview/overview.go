@@ -221,8 +221,8 @@ func whyAmong(f *runfolder.Frontier, chosen *runfolder.Point) string {
 			on = "by " + f.Criterion().Figure() + " " + on
 		}
 		return "the best " + on
-	case highest != nil && highest.ExpectedCost <= chosen.ExpectedCost && highest.Merit > chosen.Merit,
-		f.Limits.PathsAlone() && rule == frontier.Best && f.Tolerance == 0:
+	case rule == frontier.Best && (f.Limits.PathsAlone() && f.Tolerance == 0 ||
+		highest != nil && highest.ExpectedCost <= chosen.ExpectedCost && highest.Merit > chosen.Merit):
 		return "the highest score, of AUC and log loss less an allowance for the leaves, " + on
 	case highest == nil || highest.Merit <= chosen.Merit:
 		return "the cheapest of the trees that are as good"

@@ -237,9 +237,9 @@ func (p *promotion) markBest() error {
 	if err != nil {
 		return err
 	}
-	leastTotal, err := p.amongListed(frontier.Total)
-	if err != nil { // errors have no costs
-		leastTotal = -1
+	leastTotal := -1
+	if least, err := frontier.LeastTotal(p.listedPoints(), p.parsed.Selection.Limits); err == nil && least != nil {
+		leastTotal = least.Tree
 	}
 	p.mark(highest, leastTotal)
 	return nil
@@ -294,6 +294,14 @@ func (p *promotion) listed(q *frontier.Point) int {
 
 // amongListed returns the index of the point in frontier.json that the rule chooses within the limits.
 func (p *promotion) amongListed(rule frontier.Rule) (int, error) {
+	query := p.parsed.Selection.Query
+	query.Rule = rule
+	chosen, err := frontier.Select(p.listedPoints(), query)
+	return chosen.Tree, err
+}
+
+// listedPoints returns the points of frontier.json. The number of a tree is the index of its point.
+func (p *promotion) listedPoints() []frontier.Point {
 	points := make([]frontier.Point, len(p.frontier.Points))
 	for i := range points {
 		points[i] = listedPoint(&p.frontier.Points[i], p.frontier)
@@ -301,10 +309,7 @@ func (p *promotion) amongListed(rule frontier.Rule) (int, error) {
 		points[i].Tree = i // earlier versions did not save which grown tree a point is from
 	}
 	frontier.MarkSignal(points, p.frontier.Association.Believed())
-	query := p.parsed.Selection.Query
-	query.Rule = rule
-	chosen, err := frontier.Select(points, query)
-	return chosen.Tree, err
+	return points
 }
 
 // paidTests returns how many tests of a point of frontier.json cost something, on the path with most of them.
