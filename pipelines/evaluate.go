@@ -71,7 +71,7 @@ func warnOfUnfounded(warn func(text string), t *tree.Tree, counts *tree.ScoreCou
 	}
 	if share, feature := t.Unfounded(counts.ByLeaf()); share >= unfoundedTold {
 		warn(fmt.Sprintf("the figures say nothing about %s of the rows: the tree asks them for a value that nobody ordered, mostly %q, "+
-			"and no row of their class has one, so that they are divided among the leaves as the training rows (espalier help unordered)",
+			"and no row of their class has one, so that they are divided among the leaves as the training rows were (espalier help unordered)",
 			textview.Percent(share), t.Features[feature].Name))
 	}
 }

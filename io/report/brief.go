@@ -281,8 +281,8 @@ func (f *facts) total(s said) said {
 	s = s.say("; %s.", total)
 	if classes := f.Tree.Label.Classes; len(classes) == 2 {
 		costs := f.Tree.Label.ErrorCosts
-		s = s.say(" Calling a row of class %q %q costs %s, and calling a row of class %q %q costs %s.", textview.Name(classes[0]),
-			textview.Name(classes[1]), f.cost(costs[0][1]), textview.Name(classes[1]), textview.Name(classes[0]), f.cost(costs[1][0]))
+		s = s.say(" Predicting %q for a row of class %q costs %s, and predicting %q for a row of class %q costs %s.", classes[1],
+			classes[0], f.cost(costs[0][1]), classes[0], classes[1], f.cost(costs[1][0]))
 	}
 	return s
 }

@@ -138,7 +138,7 @@ func TestBrief(t *testing.T) {
 		}, []string{
 			"Deciding by the cost of errors, the tree finds 90", // errors: 0.01 * 10 + 0.05 * 1
 			"cost 126 euro; tests and errors together cost 1.15 euro per row on test rows; without tests, calling every row no costs 1 euro, calling every row yes costs 0.9 euro. " +
-				"Calling a row of class \"no\" \"yes\" costs 1 euro, and calling a row of class \"yes\" \"no\" costs 10 euro.\n",
+				"Predicting \"yes\" for a row of class \"no\" costs 1 euro, and predicting \"no\" for a row of class \"yes\" costs 10 euro.\n",
 		}, "The tree finds"},
 		{
 			"the least total cost", rows(), two, func(r *runfolder.Run) { r.Tree.Algorithm.Objective = tree.TotalCost },

@@ -224,7 +224,7 @@ func (i *inferring) column(column *parquetio.Column, s *binning.Summary, identit
 	case identity == binning.Unseen:
 		notes = append(notes, fmt.Sprintf("%.2g of new rows are expected to have another text", s.Unseen(i.input.Rows)))
 	case identity == binning.MaybeKey:
-		notes = append(notes, "another value in nearly each row: a key?")
+		notes = append(notes, "another value in nearly every row: a key?")
 	case identity > binning.MaybeKey:
 		notes = append(notes, "another value in each row: a key?")
 	}

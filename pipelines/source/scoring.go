@@ -57,7 +57,7 @@ func (in *Input) CheckAmount(flag string, column *parquetio.Column) error {
 	case "count":
 		expected = "whole numbers"
 	case "weight":
-	case "feature": // the role: no flag names the column
+	case "feature", "forbidden": // roles: the column can be left out
 		if err := in.checkFound(column.Name); err != nil {
 			return err
 		}

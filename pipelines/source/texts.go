@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/naming"
@@ -370,9 +371,12 @@ func (in *Input) WarnTexts(unnamed func(column string) bool) string {
 		return ""
 	}
 	const shown = 5
-	flag := "--categorical"
-	if list := setting.Join(names); len(names) <= shown && !strings.ContainsAny(list, " \"'$`\\") {
-		flag += " " + list
+	list := ""
+	if len(names) <= shown && !strings.ContainsFunc(strings.Join(names, ""), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-' // a shell, or the flag, takes it for something else
+	}) {
+		list = " " + setting.Join(names)
 	}
-	return fmt.Sprintf("the texts of %s are read as numbers; %s keeps them as texts", naming.First(naming.Quoted(names), shown), flag)
+	return fmt.Sprintf("the texts of %s are read as numbers; --categorical%s keeps them as texts, --numeric%s takes them for numbers "+
+		"without this warning", naming.First(naming.Quoted(names), shown), list, list)
 }

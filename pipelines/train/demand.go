@@ -61,7 +61,7 @@ func (p *promotion) keepDemand(ctx context.Context) error {
 		err = p.parsed.Selection.Hinted(err, list, settings.FlagName("select"))
 	}
 	switch {
-	case err != nil && p.wish.Number >= 0:
+	case err != nil && (p.wish.Number >= 0 || p.wish.DryRun && !p.wish.Demands()):
 		return refused(err.Error())
 	case err != nil:
 		return usage.Errorf("%v", err)

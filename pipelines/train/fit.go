@@ -467,7 +467,7 @@ func (w *fitter) applyCosts(f *fitted) error {
 			naming.First(naming.Quoted(unpriced), 5)))
 	}
 	if unpriced := w.costs.UnpricedValues(features); len(unpriced) > 0 {
-		w.driver.Reporter.Warn("--costs has no price for these values of features with prices of values, and a test for one of them costs 1: " +
+		w.driver.Reporter.Warn("--costs has no price for these values, although other values of their features have one; a test for them costs 1: " +
 			naming.First(unpriced, 5))
 	}
 	return nil

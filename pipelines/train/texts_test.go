@@ -174,9 +174,11 @@ func TestTexts(t *testing.T) {
 			if noted := slices.ContainsFunc(reporter.notes, func(s string) bool { return strings.HasPrefix(s, want) }); noted != (i == 0) {
 				t.Errorf("%s: notes %q", file, reporter.notes)
 			}
-			want = `the texts of "decimal", "whole" are read as numbers; --categorical decimal,whole keeps them as texts`
+			want = `the texts of "decimal", "whole" are read as numbers; --categorical decimal,whole keeps them as texts, ` +
+				`--numeric decimal,whole takes them for numbers without this warning`
 			if c.Numeric != nil { // a setting names one of the columns
-				want = `the texts of "whole" are read as numbers; --categorical whole keeps them as texts`
+				want = `the texts of "whole" are read as numbers; --categorical whole keeps them as texts, ` +
+					`--numeric whole takes them for numbers without this warning`
 			}
 			warned := slices.DeleteFunc(reporter.warnings, func(s string) bool { return !strings.Contains(s, "are read as numbers") })
 			if got := strings.Join(warned, "|"); i == 0 && got != want || i == 1 && got != "" {

@@ -89,8 +89,8 @@ func (c *choosing) warnOfParts(candidate *frontier.Candidate) {
 		}
 	}
 	if len(empty) > 0 {
-		c.driver.Reporter.Warn(fmt.Sprintf("--%s %s leaves no %s rows, as rows of one value stay together and there are few values: "+
-			"name a column of more %s, or other shares by --split, in place of %s", flag, column, strings.Join(empty, " and no "), more,
+		c.driver.Reporter.Warn(fmt.Sprintf("--%s %s leaves no %s rows, because rows with equal values stay together and there are few different values: "+
+			"name a column with more %s, or change --split %s", flag, column, strings.Join(empty, " and no "), more,
 			c.config.Split))
 	}
 }

@@ -459,9 +459,11 @@ def _labels(y: npt.NDArray[Any]) -> Any:
 
 
 def _in_ranges(y: Any, names: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Returns the names of the ranges that numbers are in, empty where no name is of their range; texts as they are."""
+    """Returns the names of the ranges that numbers are in, empty where no name is of their range; other texts as they are."""
     y = np.asarray(y)
-    if y.dtype.kind not in "iuf":
+    try:
+        y = y.astype(float)  # from texts as well
+    except ValueError:
         return y
     ranges = np.full(y.shape, "", dtype=names.dtype)
     for name in names:

@@ -83,6 +83,7 @@ def test_label_cuts(cuts: Any, whole: bool) -> None:
     assert (model.predict(x) == want).all()
     assert (model.classes_[model.predict_proba(x).argmax(axis=1)] == want).all()
     assert model.score(x, y) == model.score(x, want) == model.select(len(model.frontier_) - 1).score(x, pd.Series(y)) == 1
+    assert model.score(x, y.astype(str)) == model.score(x, y.astype(object)) == 1
     assert cross_val_score(model, x[::-1], y, cv=3).shape == (3,)
 
 
