@@ -12,5 +12,11 @@ type Association struct {
 // 5 of 100 trees may have more than one leaf, and chance may make these more than what is expected.
 const level = 0.02
 
+// suspicion is the greatest p-value of an association that is believed if a tree lowers the total cost enough: see enoughGain.
+const suspicion = 0.2
+
+// Suspected reports whether the association may be more than chance. A nil association is not known.
+func (a *Association) Suspected() bool { return a != nil && a.P <= suspicion }
+
 // Believed reports whether the association is more than chance. A nil association is not known.
 func (a *Association) Believed() bool { return a != nil && a.P <= level }

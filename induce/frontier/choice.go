@@ -58,7 +58,7 @@ func (p *Pool) judge(points []Point, s *Settings) error {
 	}
 	p.measureGroups()
 	setScores(points, p.evidence(), judging.Frequencies(p.Candidates[0].Tree), p.deviation(points))
-	MarkSignal(points, p.Association.Believed())
+	MarkSignal(points, p.Association)
 	return nil
 }
 

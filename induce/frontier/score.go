@@ -47,6 +47,8 @@ type Score struct {
 	// Signal is whether the rows have a signal: a feature is associated with the class, or the point with the highest
 	// value, whatever the limits, is beyond chance.
 	Signal bool
+	// Suspected is whether a feature may be associated with the class: see Association.Suspected.
+	Suspected bool
 	// Deviation is the standard deviation of the log losses of rows, in nats; 0 if the merit is not by log loss.
 	Deviation float64
 	// RootLoss is the log loss of a single leaf, in nats.
@@ -85,14 +87,15 @@ func setScores(points []Point, rows, frequencies []float64, deviation float64) {
 // accuracy, given the probabilities of a single leaf.
 func ErrorLoss(root []float64) float64 { return entropy(root) / skillShare }
 
-// MarkSignal sets the signal of points that have scores. associated is whether a feature is associated with the class.
-func MarkSignal(points []Point, associated bool) {
+// MarkSignal sets the signal of points that have scores, given the association of a feature with the class, which may be nil.
+func MarkSignal(points []Point, a *Association) {
 	if points[0].Score == nil {
 		return
 	}
-	signal := associated || least(points, byScore, nil).beyondChance()
+	signal := a.Believed() || least(points, byScore, nil).beyondChance()
 	for i := range points {
 		points[i].Score.Signal = signal
+		points[i].Score.Suspected = a.Suspected()
 	}
 }
 

@@ -87,12 +87,14 @@ func TestLeastTotalListed(t *testing.T) {
 		rule  frontier.Rule
 		want  string
 		total float64
+		p     float64 // of an association of a feature with the class
 	}{
-		{3, frontier.Total, "0/2c", 1.5},
-		{3, frontier.Highest, "0/2", 1.5},
-		{5, frontier.Total, "0/1c", 1 + 15./14},
-		{5, frontier.Highest, "0/1", 1 + 15./14},
-		{50, frontier.Total, "0/1c", 1 + 150./14}, // a single leaf costs 25, with a standard error of 25/sqrt(7)
+		{3, frontier.Total, "0/2c", 1.5, 0.5},
+		{3, frontier.Highest, "0/2", 1.5, 0},
+		{5, frontier.Total, "0/1c", 1 + 15./14, 0.1}, // a single leaf costs 2.5, with a standard error of 2.5/sqrt(7)
+		{5, frontier.Highest, "0/1", 1 + 15./14, 0},
+		{50, frontier.Total, "0/1c", 1 + 150./14, 0.1}, // a single leaf costs 25, with a standard error of 25/sqrt(7)
+		{50, frontier.Total, "0/1c", 1 + 150./14, 0.3},
 	} {
 		list := candidates()[:1]
 		label := &list[0].Tree.Label
@@ -103,9 +105,10 @@ func TestLeastTotalListed(t *testing.T) {
 		}
 		s := frontier.Settings{Query: frontier.Query{Rule: c.rule}, Currencies: both()[:1], Step: .5}
 		few := pool(t, &s, list)
-		if c.rule == frontier.Total { // so few rows show no signal; with errors at 3 the least total is a single leaf's
+		few.Association = &frontier.Association{Feature: "a", P: c.p}
+		if c.p > 0 { // so few rows show no signal; with errors at 3 the least total is a single leaf's
 			unseen, err := few.Choose(&s)
-			if err != nil || (unseen.Chosen.Leaves == 1) != (c.wrong < 50) || strings.Contains(unseen.Reason, "no more than chance") != (c.wrong == 5) {
+			if err != nil || (unseen.Chosen.Leaves == 1) != (c.wrong < 50 || c.p > 0.2) || strings.Contains(unseen.Reason, "no more than chance") != (unseen.Chosen.Leaves == 1 && c.wrong > 3) {
 				t.Errorf("errors at %v, without a signal: %d leaves, %q, %v", c.wrong, unseen.Chosen.Leaves, unseen.Reason, err)
 			}
 		}

@@ -200,12 +200,12 @@ func (c *Chooser) choose(ctx context.Context, pool *frontier.Pool) (*frontier.Ch
 	if err != nil || !pool.Doubtful() {
 		return choice, err
 	}
-	if pool.Association, err = c.association(ctx); err != nil || s.Rule != frontier.Best && s.Rule != frontier.Total || !pool.Association.Believed() {
+	if pool.Association, err = c.association(ctx); err != nil || s.Rule != frontier.Best && s.Rule != frontier.Total || !pool.Association.Suspected() {
 		return choice, err
 	}
 	leaves := choice.Chosen.Leaves
 	choice, err = pool.Choose(s)
-	if err == nil && leaves == 1 && choice.Chosen.Leaves > 1 {
+	if err == nil && leaves == 1 && choice.Chosen.Leaves > 1 && pool.Association.Believed() {
 		c.Host.Note(fmt.Sprintf("%s %s: the class depends on %s beyond chance (p = %.2g), so that %d leaves are taken though an AUC "+
 			"of %.3f alone would not show it", c.Host.Setting("select"), s.Rule, naming.Printable(pool.Association.Feature), pool.Association.P,
 			choice.Chosen.Leaves, choice.Chosen.Merit))

@@ -308,7 +308,7 @@ func (p *promotion) listedPoints() []frontier.Point {
 		points[i].PaidTests = p.paidTests(i)
 		points[i].Tree = i // earlier versions did not save which grown tree a point is from
 	}
-	frontier.MarkSignal(points, p.frontier.Association.Believed())
+	frontier.MarkSignal(points, p.frontier.Association)
 	return points
 }
 
