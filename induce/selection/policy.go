@@ -33,17 +33,18 @@ func (c *Chooser) growPolicy(ctx context.Context, members []grid.Member, o inmem
 		least = min(least, members[i].Params.Theta)
 	}
 	whole := members[0].Policy(c.Losses.Losses(), least)
-	t := &Regrown{Members: []grid.Member{whole}}
+	policies := []grid.Member{whole}
 	for depth := 1; depth <= deepest && (whole.Params.MaxDepth == 0 || depth <= whole.Params.MaxDepth); depth++ {
-		t.Members = append(t.Members, whole.Shallow(depth))
+		policies = append(policies, whole.Shallow(depth))
 	}
-	return compute(ctx, c.Host, "policy", int64(len(t.Members)), "trees", func(s *parallel.Steps) (*Regrown, error) {
+	return compute(ctx, c.Host, "policy", int64(len(policies)), "trees", func(s *parallel.Steps) (*Regrown, error) {
 		objects, err := c.Objects(ctx)
 		if err != nil {
 			return nil, err
 		}
-		for i := range t.Members {
-			t.Trees = append(t.Trees, inmemory.Grow(objects, c.Columns, t.Members[i].Params, c.Training.Weight, o))
+		t := &Regrown{Members: policies}
+		for i := range policies {
+			t.Trees = append(t.Trees, inmemory.Grow(objects, c.Columns, policies[i].Params, c.Training.Weight, o))
 			s.Done.Add(1)
 		}
 		return t, context.Cause(ctx)
