@@ -460,15 +460,15 @@ def _labels(y: npt.NDArray[Any]) -> Any:
 
 def _in_ranges(y: Any, names: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Returns the names of the ranges that numbers are in, empty where no name is of their range; other texts as they are."""
-    y = np.asarray(y)
+    given: npt.NDArray[Any] = np.asarray(y)
     try:
-        y = y.astype(float)  # from texts as well
+        numbers = given.astype(float)  # from texts as well
     except ValueError:
-        return y
-    ranges = np.full(y.shape, "", dtype=names.dtype)
+        return given
+    ranges: npt.NDArray[Any] = np.full(given.shape, "", dtype=names.dtype)
     for name in names:
         low, _, high = name.removeprefix(">= ").partition("< ")
-        ranges[(y >= float(low.removesuffix(" to ") or "-inf")) & (y < float(high or "inf"))] = name
+        ranges[(numbers >= float(low.removesuffix(" to ") or "-inf")) & (numbers < float(high or "inf"))] = name
     return ranges
 
 
