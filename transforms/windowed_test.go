@@ -171,8 +171,8 @@ func TestBadWindows(t *testing.T) {
 	for _, counter := range result.Metrics().AllMetrics().Counters() {
 		counted[counter.Name()] += counter.Result()
 	}
-	// TestGuards counts a single tree of trees_refused. Of two bundles that end before prism knows the name of a counter,
-	// prism keeps the count of one (v2.77, contributeMetrics in its jobservices/metrics.go).
+	// TestGuards checks the count of a single refused tree. If two bundles end before prism knows the name of a counter, prism
+	// keeps the count of one bundle (v2.77, contributeMetrics in its jobservices/metrics.go).
 	if n := counted["trees_refused"]; n < 1 || n > 2 || counted["features_left_out"] != 1 || counted["rows_dropped"] != 0 {
 		t.Errorf("counters %v: want trees_refused, 1 of features_left_out and no rows_dropped", counted)
 	}
