@@ -3,8 +3,6 @@ package frontier
 import (
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/naming"
@@ -28,15 +26,7 @@ func (c Criterion) String() string { return naming.Of(c, Auto, criterionNames())
 
 // ParseCriterion reads a criterion's name.
 func ParseCriterion(s string) (Criterion, error) {
-	return parseName("merit", s, Auto, criterionNames())
-}
-
-func parseName[T ~uint8](what, s string, first T, names []string) (T, error) {
-	if i := slices.Index(names, s); i >= 0 {
-		return first + T(i), nil
-	}
-	last := len(names) - 1
-	return 0, fmt.Errorf("%s %q: want %s or %s", what, s, strings.Join(names[:last], ", "), names[last])
+	return naming.Parse("merit", s, Auto, criterionNames())
 }
 
 // manyClasses is the number of classes from which on Auto is Accuracy. On 13 public data sets of 6 to 100 classes, the

@@ -33,7 +33,7 @@ func (r Rule) String() string { return naming.Of(r, First, ruleNames()) }
 
 // ParseRule reads a rule's name.
 func ParseRule(s string) (Rule, error) {
-	return parseName("rule of selection", s, First, ruleNames())
+	return naming.Parse("rule of selection", s, First, ruleNames())
 }
 
 // Settled returns the rule that a choice uses: ByCosts becomes Total if errors have costs, otherwise Best.

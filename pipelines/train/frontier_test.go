@@ -383,14 +383,14 @@ func TestFrontierOverwritten(t *testing.T) {
 
 func TestGridFaults(t *testing.T) {
 	for want, set := range map[string]func(c *config.Train){
-		"--lambda -1: want a number":        func(c *config.Train) { c.Lambda = []float64{1, -1} },
-		"want first, best, highest, one_se": func(c *config.Train) { c.Select = 0 },
-		"--prune: pruning currency":         func(c *config.Train) { c.Prune = []prune.Currency{9} },
-		"name it with --prune":              func(c *config.Train) { c.Alpha = new(0.1) },
-		"--alpha -1":                        func(c *config.Train) { c.Prune, c.Alpha = []prune.Currency{prune.Cost}, new(float64(-1)) },
-		"--folds 1":                         func(c *config.Train) { c.Folds = crossvalidate.Setting{Number: 1} },
-		"make 0 trees":                      func(c *config.Train) { c.Theta = nil },
-		"--max_expected_cost":               func(c *config.Train) { c.MaxExpectedCost = -1 },
+		"--lambda -1: want a number":               func(c *config.Train) { c.Lambda = []float64{1, -1} },
+		"want one of first, best, highest, one_se": func(c *config.Train) { c.Select = 0 },
+		"--prune: pruning currency":                func(c *config.Train) { c.Prune = []prune.Currency{9} },
+		"name it with --prune":                     func(c *config.Train) { c.Alpha = new(0.1) },
+		"--alpha -1":                               func(c *config.Train) { c.Prune, c.Alpha = []prune.Currency{prune.Cost}, new(float64(-1)) },
+		"--folds 1":                                func(c *config.Train) { c.Folds = crossvalidate.Setting{Number: 1} },
+		"make 0 trees":                             func(c *config.Train) { c.Theta = nil },
+		"--max_expected_cost":                      func(c *config.Train) { c.MaxExpectedCost = -1 },
 	} {
 		c := ticTacToe(t)
 		set(&c)
