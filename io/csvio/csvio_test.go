@@ -320,6 +320,8 @@ func TestLooks(t *testing.T) {
 	const (
 		long    = "durations, which are to be written as numbers of minutes, for example"
 		several = "1.5|2.5|3.25|7|8.5|9|10|11|12|13"
+		strange = "numbers in a spelling that import does not read, which are to be written as -1234.5: "
+		undated = "dates or times in a spelling that import does not read, which are to be written as 2024-01-31 13:05:59, for example: "
 	)
 	for values, want := range map[string]string{
 		"a|b|1":                          "",
@@ -384,6 +386,29 @@ func TestLooks(t *testing.T) {
 		"1|9007199254740993":              "",
 		"1:05 PM|2:00 AM":                 "dates: --date_format '%I:%M %p'",
 		"2024-01-31|2024-01-31T10:00:00Z": "dates or times: ",
+		"1\u00a0234,5|2\u00a0345,6|12,5":  "numbers with a decimal comma: --decimal , --thousands $'\\u00a0'",
+		"1\u202f234,5|12,5":               "numbers with a decimal comma: --decimal , --thousands $'\\u202f'",
+		"1\u2019234|2\u2019345|12":        "numbers with separators of thousands: --thousands $'\\u2019'",
+		"\u22121.5|\u22122.5|3":           strange,
+		"+150|-110|+200":                  strange, // odds of bets
+		"-110|+150|+200":                  strange,
+		"1,23,456|12,000|5":               strange, // India
+		"12.5-|13|14|15":                  strange, // SAP
+		"+41|+49|+1":                      "",      // codes of countries
+		"2024-001|2024-002":               "",      // numbers of orders
+		"10.0.0.1|10.0.0.2":               "",
+		"Model May 2020|Model June 2021":  "",
+		"May 5|June 6":                    "",
+		"Fri, 05 Jan 2024 10:00:00 GMT|Sat, 06 Jan 2024 10:00:00 GMT": undated,
+		"Fri Jan  5 10:00:00 UTC 2024|Sat Jan  6 10:00:00 UTC 2024":   undated,
+		"12/31/2024 12:05 a.m.|12/30/2024 12:05 p.m.":                 undated,
+		"2024-01-05 10:00:00 EST|2024-07-05 10:00:00 EDT":             undated,
+		"2024-01-05T10:00:00+01:00[Europe/Berlin]":                    undated,
+		"2024-01-05t10:00:00z|2024-01-05T10":                          undated,
+		"2024-W01-1|2024-W52-3":                                       undated,
+		"2024-Q1|2024-Q4":                                             undated,
+		"Sept 5 2024|5. Januar 2024|31 d\u00e9cembre 2024":            undated,
+		"05-JAN-24 10.00.00.000000 AM":                                undated,
 	} {
 		column := csvio.NewColumn(&csvio.Spelling{})
 		for i, value := range strings.Split(values, "|") {

@@ -84,10 +84,13 @@ func (s *Spelling) Parse(k Kind, text string) (v Value, ok bool) {
 	}
 }
 
-// plainNumber reports whether a text looks like a decimal number. A leading zero or plus indicates
+// plainNumber reports whether a text looks like a decimal number. A leading zero, or a plus before an integer, indicates
 // a code or a telephone number instead.
 func plainNumber(text string) bool {
 	digits := strings.TrimPrefix(text, "-")
+	if strings.Contains(text, ".") {
+		digits = strings.TrimLeft(text[:1], "+-") + text[1:]
+	}
 	if digits == "" || digits[0] != '.' && (digits[0] < '0' || digits[0] > '9') {
 		return false
 	}
@@ -167,6 +170,7 @@ func (c *Column) Grouped() bool {
 func (c *Column) Add(text string, line int) {
 	before := c.Kind().Type
 	c.Values++
+	c.Looks.negative = c.Looks.negative || strings.HasPrefix(text, "-")
 	if c.first == len(c.kinds) {
 		c.Looks.Add(text, 1)
 		return

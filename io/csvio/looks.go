@@ -20,14 +20,17 @@ const (
 	spaced               // a number or point in time between spaces
 	day                  // a date in another format
 	lasting              // a duration: 36:15:00, 1 days 02:03:04, PT3M
-	code                 // digits that are no number: 007, +41, beyond 2^53
+	code                 // digits that are no number: 007, beyond 2^53
+	plus                 // an integer with a plus: +41, which is a code where no number is negative
+	strange              // a number that no setting reads: 12.5-, 1,23,456, and minus signs beyond ASCII
+	undated              // a date or time that no setting reads
 	shapes
 )
 
 // Indexes of spellings.
 const (
 	groupComma   = 0
-	decimalComma = 5
+	decimalComma = 6
 )
 
 // spellings are other spellings of numbers, with the settings of import that read them. If several read as many
@@ -40,11 +43,14 @@ var spellings = [...]struct { //nolint:gochecknoglobals // a table
 	groupComma: {Spelling{Thousands: ','}, "numbers with separators of thousands", "--thousands ,"},
 	{Spelling{Thousands: ' '}, "numbers with spaces between thousands", "--thousands ' '"},
 	{Spelling{Thousands: '\''}, "numbers with separators of thousands", `--thousands "'"`},
+	{Spelling{Thousands: '\u2019'}, "numbers with separators of thousands", `--thousands $'\u2019'`},
 	{Spelling{Thousands: '\u00a0'}, "numbers with spaces between thousands", `--thousands $'\u00a0'`},
 	{Spelling{Thousands: '\u202f'}, "numbers with spaces between thousands", `--thousands $'\u202f'`},
 	decimalComma: {Spelling{Decimal: ','}, "numbers with a decimal comma", "--decimal ,"},
 	{Spelling{Decimal: ',', Thousands: '.'}, "numbers with a decimal comma", "--decimal , --thousands ."},
 	{Spelling{Decimal: ',', Thousands: ' '}, "numbers with a decimal comma", "--decimal , --thousands ' '"},
+	{Spelling{Decimal: ',', Thousands: '\u00a0'}, "numbers with a decimal comma", `--decimal , --thousands $'\u00a0'`},
+	{Spelling{Decimal: ',', Thousands: '\u202f'}, "numbers with a decimal comma", `--decimal , --thousands $'\u202f'`},
 }
 
 // dates are the formats of dates that spreadsheets and people write; the last one is of a time without a date. A weekday
@@ -106,6 +112,7 @@ type Looks struct {
 	usual    map[[2]string][]*Format
 	odd      []string // the first different texts that are nothing of this
 	odds     int64    // their rows
+	negative bool     // some number has a minus
 	values   []string // the first different texts that are something of this
 	looked   int
 }
@@ -148,6 +155,7 @@ func (l *Looks) Add(text string, n int64) {
 		}
 	}
 	plain := isNumber(l.spelling, text)
+	l.negative = l.negative || plain && text[0] == '-'
 	trimmed := strings.TrimSpace(text)
 	bare := strings.TrimSpace(strings.TrimFunc(trimmed, isMark))
 	found := false
@@ -160,7 +168,10 @@ func (l *Looks) Add(text string, n int64) {
 		spaced:  trimmed != text && (isNumber(l.spelling, trimmed) || isMoment(trimmed)),
 		day:     l.date(text),
 		lasting: duration.MatchString(text),
-		code:    isDigits(strings.TrimLeft(text, "+-")) && !plain,
+		code:    isDigits(strings.TrimLeft(text, "+-")) && !plain && !plusNumber.MatchString(text),
+		plus:    plusNumber.MatchString(text),
+		strange: !inOther && !plain && strangeNumber.MatchString(text),
+		undated: isUndated(text),
 	} {
 		if is {
 			l.counts[s] += n
@@ -182,6 +193,45 @@ func (l *Looks) Add(text string, n int64) {
 // duration are spellings of durations: hours, minutes and seconds, as spreadsheets and pandas write them, and ISO 8601.
 var duration = regexp.MustCompile(`^-?(\d+ days?,? )?[+-]?\d{1,4}:\d\d(:\d\d)?(\.\d+)?$|^-?\d+ days?$|` +
 	`^-?P(\d+[YMWD])+(T(\d+(\.\d+)?[HMS])+)?$|^-?PT(\d+(\.\d+)?[HMS])+$`)
+
+var (
+	plusNumber    = regexp.MustCompile(`^\+[1-9]\d{0,14}$`)
+	strangeNumber = regexp.MustCompile(`^[-+]?\d{1,2}(,\d\d)+,\d{3}(\.\d+)?$|^\d[\d.,]*-$|^[\x{2212}\x{2013}]\d[\d.,]*$`)
+
+	// A moment that no format reads has the name of a month in some language, a week or quarter of a year, or a date with
+	// something other than a time behind it.
+	monthName = regexp.MustCompile(`(?i)^(jan|feb|f[eé]v|gen|ene|m[aäá]r|a[pvb]r|ma[iyjg]|jun|jui|giu|jul|lug|a[uo][gûu]|ago|sep|set|` +
+		`o[kcu]t|ott|nov|d[eéi][cz])\pL{0,7}$`)
+	dateFiller = regexp.MustCompile(`(?i)^(mon|tue|wed|thu|fri|sat|sun)([a-z]*day)?$|^([tzwq]|[ap]m?|m|utc|gmt|[a-z]{1,3}t|de|of|at|um|uhr|st|nd|rd|th)$`)
+	otherDate  = regexp.MustCompile(`^\d{4}-?[WwQq]\d|^(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4})[ Tt,]+\d`)
+	zoneName   = regexp.MustCompile(`\[\w+/\w+\]$`)
+	word       = regexp.MustCompile(`\pL+`)
+	figures    = regexp.MustCompile(`\d+`)
+)
+
+// isUndated reports whether a text seems to be a date or time, though no format of dates reads it.
+func isUndated(text string) bool {
+	const longest = 50
+	if len(text) > longest {
+		return false
+	}
+	text = zoneName.ReplaceAllString(text, "")
+	months := 0
+	for _, w := range word.FindAllString(text, -1) {
+		switch {
+		case monthName.MatchString(w):
+			months++
+		case !dateFiller.MatchString(w):
+			return false
+		}
+	}
+	if strings.Trim(word.ReplaceAllString(text, ""), "0123456789 .,:/+-") != "" {
+		return false
+	}
+	numbers := figures.FindAllString(text, -1)
+	hasYear := slices.ContainsFunc(numbers, func(n string) bool { return len(n) == len("2024") })
+	return months == 1 && len(numbers) > 0 && (hasYear || len(numbers) > 2) || months == 0 && otherDate.MatchString(text)
+}
 
 // isMark reports whether a character may stand next to a number: % $ € ( ) '.
 func isMark(r rune) bool { return strings.ContainsRune("%()'", r) || unicode.Is(unicode.Sc, r) }
@@ -259,14 +309,26 @@ func (l *Looks) Mostly() (what, settings string) {
 		what = "numbers with commas"
 		settings = "--thousands , or --decimal ,"
 	}
+	codes := l.counts[code]
+	others := l.counts[strange]
+	if l.negative {
+		others += l.counts[plus]
+	} else {
+		codes += l.counts[plus]
+	}
+	if others > 0 {
+		most = l.counts[number] + l.counts[spelled] + others
+		what = "numbers in a spelling that import does not read, which are to be written as -1234.5"
+		settings = ""
+	}
 	best := number
 	for s := range shapes {
-		if s != spelled && l.counts[s] > max(most, l.counts[best]) {
+		if s != spelled && s != plus && s != strange && l.counts[s] > max(most, l.counts[best]) {
 			best = s
 		}
 	}
 	most = max(most, l.counts[best])
-	if l.seen == 0 || l.counts[code] > 0 || most*2 < l.seen && (most == 0 || most+l.odds < l.seen || !l.placeholders()) {
+	if l.seen == 0 || codes > 0 || most*2 < l.seen && (most == 0 || most+l.odds < l.seen || !l.placeholders()) {
 		return "", ""
 	}
 	switch {
@@ -280,6 +342,8 @@ func (l *Looks) Mostly() (what, settings string) {
 		settings = "--trim"
 	case best == day:
 		what, settings = "dates", l.fitting()
+	case best == undated:
+		what = "dates or times in a spelling that import does not read, which are to be written as 2024-01-31 13:05:59, for example"
 	case best == moments:
 		what = "dates or times"
 		settings = ""
