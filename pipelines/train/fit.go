@@ -443,6 +443,7 @@ func (w *fitter) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) e
 		}
 		f.add(&all[i], columns[i])
 	}
+	warnOfValues(w.driver.Reporter.Warn, f.features)
 	w.warnOfFewBins(f, bins)
 	w.warnOfConstants(f.constant)
 	if len(f.features) == 0 {

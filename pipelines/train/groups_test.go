@@ -74,7 +74,7 @@ func TestSpellingsOfGroups(t *testing.T) {
 		groups []string
 		want   string // part of the warning; empty: none
 	}{
-		"a few": {[]string{"b", "k", "k ", "K", "a", "c"}, `"color" has groups that differ in case or blanks only: "K" (50 rows), "k" (50 rows), "k " (50 rows); if`},
+		"a few": {[]string{"b", "k", "k ", "K", "a", "c"}, `"color" has groups that differ in case, blanks or zeros only: "K" (50 rows), "k" (50 rows), "k " (50 rows); if`},
 		"many":  {[]string{"a", "A", "b", " b", "c", "C", "d", "D", "e", "E"}, `"C" (30 rows), "c" (30 rows); 2 more such sets; if`},
 		"none":  {[]string{"k1", "k2", "k-1"}, ""},
 	} {

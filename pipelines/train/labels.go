@@ -11,6 +11,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/naming"
 )
 
 // numbersFrom is the number of classes from which a label of numbers is probably a quantity: scales and codes have fewer.
@@ -110,7 +111,7 @@ func warnOfLabels(warn func(text string), column string, classes []string, rows 
 		}
 	}
 	for _, same := range spellings(classes) {
-		warn(fmt.Sprintf("the label %q has classes that differ in case or blanks only: %q; if they are one class, spell them equally",
+		warn(fmt.Sprintf("the label %q has classes that differ in case, blanks or zeros only: %q; if they are one class, spell them equally",
 			column, same))
 	}
 	if rare := misspelled(classes, rows); len(rare) > 0 {
@@ -150,11 +151,26 @@ func warnOfGroups(warn func(text string), column string, groups *binning.Summary
 	if more := len(sets) - shown; more > 0 {
 		texts = append(texts, fmt.Sprintf("%d more such sets", more))
 	}
-	warn(fmt.Sprintf("--group: column %q has groups that differ in case or blanks only: %s; if they are one group, spell them equally: "+
+	warn(fmt.Sprintf("--group: column %q has groups that differ in case, blanks or zeros only: %s; if they are one group, spell them equally: "+
 		"rows of such a group may be in several parts, so figures on test rows may be too good", column, strings.Join(texts, "; ")))
 }
 
-// spellings returns the sets of names that differ in case or blanks only, in the order of their first names.
+// warnOfValues warns of features with values that may be one value in several spellings, which takes a test for each.
+func warnOfValues(warn func(text string), features []dataset.Feature) {
+	const shown = 3
+	var found []string
+	for i := range features {
+		if sets := spellings(features[i].Values); len(sets) > 0 {
+			found = append(found, fmt.Sprintf("%q: %q", features[i].Name, sets[0]))
+		}
+	}
+	if len(found) > 0 {
+		warn("features have values that differ in case, blanks or zeros only; if they are one value, spell them equally: " +
+			naming.First(found, shown))
+	}
+}
+
+// spellings returns the sets of names that differ in case, blanks or zeros only, in the order of their first names.
 func spellings(names []string) (sets [][]string) {
 	bySpelling := make(map[string][]string)
 	for _, name := range names {
@@ -187,8 +203,14 @@ func misspelled(classes []string, rows map[string]int64) (list []string) {
 	return list
 }
 
-// plain returns a name without the differences of case and of blanks around it.
-func plain(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
+// plain returns a name without the differences of case, of blanks around it, and of zeros: 1 of 001 and 1.0.
+func plain(name string) string {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if x, isNumber := dataset.LabelNumber(strings.TrimLeft(name, "0")); isNumber {
+		return dataset.SpellNumber(x)
+	}
+	return name
+}
 
 // alike reports whether a rare name may be a frequent name that is misspelled or cut: a letter differs, is missing, is added, or is
 // exchanged with the next. Other digits, letters that are words, as in type A, and a syllable such as un- in front make

@@ -26,6 +26,7 @@ func TestWarnOfLabels(t *testing.T) {
 			[]string{`"alow" (20 rows) for "allow" (900), "dney" (20 rows) for "deny" (900), "regulat" (20 rows) for "regular"`},
 			[]int64{rare, usual, usual, rare, usual, rare},
 		},
+		"numbers":        {[]string{"1", "01", "1.0", "0", "00", "2"}, []string{`["1" "01" "1.0"]`}, nil},
 		"near, not rare": {[]string{"good", "vgood", "god"}, nil, nil},
 		"letters that are words, longer names": {
 			[]string{"type A", "type B", "mild", "mild pain"}, nil, []int64{usual, rare, rare, usual},
