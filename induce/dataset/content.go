@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -41,6 +42,7 @@ type Copies struct {
 	Contents int64 // different contents
 	// Neighbours is the number of contents that another content equals in all columns but one, added up over the columns.
 	Neighbours float64
+	Rests      Rests
 	Parts      [Parts]int64 // rows by part
 	Trained    [Parts]int64 // rows by part whose content a training row has
 	Disputed   int64        // contents of rows with different labels
@@ -125,20 +127,78 @@ func (c *Copies) Even() bool {
 	return false
 }
 
-// CountNeighbours sets Neighbours, given hashes of contents without a column, in any order, and how many contents each
-// stands for.
-func (c *Copies) CountNeighbours(rest []uint64, each float64) {
-	n := 0
-	slices.Sort(rest)
-	for from := 0; from < len(rest); {
-		to := from + 1
-		for to < len(rest) && rest[to] == rest[from] {
-			to++
+// Rests are hashes of different contents without one of their columns, by column, of a sample of the hashes. They tell in
+// which column alone rows differ that are copies of each other, for example in the day on which they were loaded.
+type Rests [][]uint64
+
+// Add adds the rests of objects, whose contents are their codes, if a rest has this many leading zeros.
+func (r Rests) Add(o *Objects, zeros int) {
+	all := o.Without(-1)
+	one := make([]uint64, len(all))
+	for f := range o.Codes {
+		clear(one)
+		o.Codes[f].addTo(one, f)
+		for i, hash := range one {
+			if rest := mix(all[i]-hash, uint64(f)); bits.LeadingZeros64(rest) >= zeros {
+				r[f] = append(r[f], rest)
+			}
 		}
-		if to-from > 1 {
-			n += to - from
-		}
-		from = to
 	}
-	c.Neighbours = float64(n) * each
+}
+
+// Neighbours returns how many rests are equal to another one of their column.
+func (r Rests) Neighbours() (n int64) {
+	for _, hashes := range r {
+		slices.Sort(hashes)
+		for from := 0; from < len(hashes); {
+			to := from + 1
+			for to < len(hashes) && hashes[to] == hashes[from] {
+				to++
+			}
+			if to-from > 1 {
+				n += int64(to - from)
+			}
+			from = to
+		}
+	}
+	return n
+}
+
+// Alone returns the column without which the largest share of contents repeats another one, and this share. The share
+// is 0 if it is not far larger than without any other column. Alone changes r.
+func (r Rests) Alone() (column int, share float64) {
+	const far = 10
+	second := 0.
+	for f, hashes := range r {
+		slices.Sort(hashes)
+		n := len(hashes)
+		repeated := float64(n-len(slices.Compact(hashes))) / float64(max(1, n))
+		if repeated > share {
+			column, share, second = f, repeated, share
+		} else {
+			second = max(second, repeated)
+		}
+	}
+	if share < far*second {
+		share = 0
+	}
+	return column, share
+}
+
+// Without returns a hash of the codes of each object, without the codes of one feature. The feature -1 leaves out none.
+func (o *Objects) Without(feature int) []uint64 {
+	hashes := make([]uint64, o.Len())
+	for f := range o.Codes {
+		if f != feature {
+			o.Codes[f].addTo(hashes, f)
+		}
+	}
+	return hashes
+}
+
+// addTo adds a hash of each code of a feature to hashes.
+func (c *Codes) addTo(hashes []uint64, feature int) {
+	for i := range hashes {
+		hashes[i] += mix(uint64(feature), uint64(c.At(i)))
+	}
 }

@@ -36,11 +36,11 @@ func TestCopies(t *testing.T) {
 	c := dataset.Copies{
 		Rows: 10, Contents: 6, Parts: [dataset.Parts]int64{7, 1, 2}, Trained: [dataset.Parts]int64{7, 0, 1},
 	}
-	c.CountNeighbours([]uint64{7, 3, 1, 3, 9, 8}, 1)
+	c.Neighbours = float64(dataset.Rests{{7, 3, 1}, {3, 9, 8, 9}}.Neighbours())
 	if c.Neighbours != 2 || c.Repeated() != .4 || c.TrainedShare(dataset.Test) != .5 || !c.Real() {
 		t.Errorf("%+v: %v repeated, %v of the test rows known, copies %v", c, c.Repeated(), c.TrainedShare(dataset.Test), c.Real())
 	}
-	if c.CountNeighbours([]uint64{7, 3, 7, 3, 9, 8}, 2); c.Neighbours != 8 || c.Real() {
+	if c.Neighbours = 8; c.Real() {
 		t.Errorf("%v neighbours of sampled contents, copies %v", c.Neighbours, c.Real())
 	}
 }
@@ -89,8 +89,48 @@ func TestCopiesOfOneColumn(t *testing.T) {
 		for _, times := range c.times {
 			found.Add(&dataset.Content{Parts: [dataset.Parts]int64{int64(times)}, Labels: min(times, c.labels)})
 		}
-		if found.CountNeighbours(rest, 1); found.Real() || found.Even() != c.copies {
+		if found.Neighbours = float64(dataset.Rests{rest}.Neighbours()); found.Real() || found.Even() != c.copies {
 			t.Errorf("%s: copies %v, by neighbours %v", name, found.Even(), found.Real())
 		}
+	}
+}
+
+// TestRests: objects that are equal without their second feature, and none without another one. With one sampled hash in
+// two the share is about the same. Without two columns that are as coarse, no column is alone.
+func TestRests(t *testing.T) {
+	const n = 2000
+	r := rand.New(rand.NewPCG(3, 84))
+	objects := func(draw func(i int) []int) *dataset.Objects {
+		o := dataset.NewObjects(dataset.Layout{Widths: []int{2, 1, 2}}, 2, false, n)
+		for i := range n {
+			o.Append(draw(i), []dataset.ClassWeight{{Weight: 1}}, 1)
+		}
+		return o
+	}
+	var codes [3]int
+	twice := objects(func(i int) []int {
+		if i%2 == 0 {
+			codes = [3]int{r.IntN(60000), 0, r.IntN(60000)}
+		}
+		codes[1] = i % 2
+		return codes[:]
+	})
+	for zeros := range 2 {
+		rests := make(dataset.Rests, 3)
+		rests.Add(twice, zeros)
+		if column, share := rests.Alone(); column != 1 || share != .5 {
+			t.Errorf("column %d with %v of the objects", column, share)
+		}
+	}
+	hashes := twice.Without(1)
+	for i := 1; i < n; i += 2 {
+		if hashes[i] != hashes[i-1] || i+1 < n && hashes[i] == hashes[i+1] {
+			t.Fatalf("hashes %x around object %d", hashes[i-1:i+2], i)
+		}
+	}
+	rests := make(dataset.Rests, 3)
+	rests.Add(objects(func(int) []int { return []int{r.IntN(60), r.IntN(60), 0} }), 0)
+	if _, share := rests.Alone(); share != 0 {
+		t.Errorf("a column is alone with %v of the objects", share)
 	}
 }

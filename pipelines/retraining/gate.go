@@ -190,9 +190,7 @@ func (w *work) compare(ctx context.Context, r *train.Result, j *Judged) ([]gate.
 	if err != nil {
 		return nil, err
 	}
-	if r.Manifest.Counters[runfolder.RowsOfCopies] > 0 {
-		held.Content = r.Schema.Read()
-	}
+	held.Content = r.Manifest.Content(r.Schema.Read())
 	c := config.DefaultEvaluate()
 	c.Model = w.url(w.attempt.Before)
 	c.Against = w.url(w.attempt.Run)

@@ -19,7 +19,8 @@ import (
 
 // TestCopies: rows without a signal that occur twice are a single leaf, because copies are in one part and one fold, in
 // both ways of growing; a warning says so. Where the parts are named, a warning says how many rows are known. Ratings
-// that are equal by chance are no copies, nor are frequent rows of zeros, which one part would have whole.
+// that are equal by chance are no copies, nor are frequent rows of zeros, which one part would have whole. Copies may
+// differ in one feature.
 func TestCopies(t *testing.T) {
 	const n = 800
 	r := rand.New(rand.NewPCG(5, 60))
@@ -59,6 +60,11 @@ func TestCopies(t *testing.T) {
 	byLevel, _ := run(twice, func(c *config.Train) { c.MemoryObjects = 50 })
 	if !bytes.Equal(inMemory, byLevel) {
 		t.Error("another tree by levels")
+	}
+	byColor := func(c *config.Train) { c.Ignore = []string{"twin", "flag", "weight", "id"} }
+	if other, warned := run(twice, byColor); len(warned) != 1 || !strings.Contains(warned[0], `in all features but "color"`) ||
+		!strings.Contains(string(other), `"leaves": 1,`) {
+		t.Errorf("warnings %q of copies of other colours, tree %s", warned, other)
 	}
 	one := func(c *config.Train) { c.Select = frontier.First } // warnings do not need a choice
 	if _, warned = run(twice, func(c *config.Train) {

@@ -37,7 +37,6 @@ func newObjects(ctx context.Context, s stage) (*objects, error) {
 			return nil, err
 		}
 	}
-	s.dealTogether()
 	return coalesced(ctx, s)
 }
 

@@ -77,7 +77,7 @@ func (p *reopened) fit(ctx context.Context, what string) error {
 		return p.because(what, err)
 	}
 	if p.manifest.Counters[runfolder.RowsOfCopies] > 0 {
-		p.stage.dealTogether()
+		p.stage.dealTogether(p.manifest.CopiesBut)
 	}
 	p.fitted, err = (&fitter{p.stage}).fit(ctx)
 	return err

@@ -70,6 +70,7 @@ func (w *writer) manifest(g *grown, c *chosen) *runfolder.Manifest {
 	}
 	if len(g.spec.Content) > 0 {
 		m.Counters[runfolder.RowsOfCopies] = g.stats.Rows
+		m.CopiesBut = w.schema.copiesBut
 	}
 	m.Inputs = w.input.Manifest()
 	m.Measured = w.measured(g)

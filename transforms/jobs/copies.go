@@ -38,7 +38,8 @@ func Copies(s beam.Scope, tasks beam.PCollection, c CopiesConfig) {
 type copiesFn struct{ taskFn[*copies] }
 
 // copies counts the rows of a bundle. The words of an entry are the hash of a content, 0, and the hash of a label, or the
-// hash of a content without a column, the hash of the content, and 0. The counters are the rows by part.
+// hash of a content without a column, an odd number of this column, and the hash of the content. The counters are the
+// rows by part.
 type copies struct {
 	CopiesConfig
 
@@ -82,7 +83,7 @@ func (f *copies) do(ctx context.Context, p *pool, t Task, _ func(int64, []byte))
 				return err
 			}
 			f.count(g, f.Rest, func(r int) [3]uint64 {
-				return [3]uint64{dataset.HashRow(contents[r]-hashes[r], i), contents[r] | 1} // never 0
+				return [3]uint64{dataset.HashRow(contents[r]-hashes[r], i), uint64(i)<<1 | 1, contents[r]}
 			})
 		}
 		g.count(ctx)
@@ -129,11 +130,14 @@ func ReadCopies(ctx context.Context, c *CopiesConfig) (*dataset.Copies, error) {
 		if err := t.Merge(b, func([]uint64) error { return nil }); err != nil {
 			return err
 		}
-		var rest []uint64
 		contents := make(map[uint64]*dataset.Content)
 		for e := range t.Unordered() {
 			if e.Words[1] != 0 {
-				rest = append(rest, e.Words[0])
+				column := int(e.Words[1] >> 1)
+				for len(found.Rests) <= column {
+					found.Rests = append(found.Rests, nil)
+				}
+				found.Rests[column] = append(found.Rests[column], e.Words[0])
 				continue
 			}
 			c := contents[e.Words[0]]
@@ -149,7 +153,7 @@ func ReadCopies(ctx context.Context, c *CopiesConfig) (*dataset.Copies, error) {
 		for _, c := range contents { // in any order: sums of integers
 			found.Add(c)
 		}
-		found.CountNeighbours(rest, math.Ldexp(1, int(c.Rest)-int(c.Whole)))
+		found.Neighbours = math.Ldexp(float64(found.Rests.Neighbours()), int(c.Rest)-int(c.Whole))
 		return nil
 	})
 	return found, err
