@@ -165,9 +165,8 @@ func (r Rests) Neighbours() (n int64) {
 }
 
 // Alone returns the column without which the largest share of contents repeats another one, and this share. The share
-// is 0 if it is not far larger than without any other column. Alone changes r.
-func (r Rests) Alone() (column int, share float64) {
-	const far = 10
+// is 0 if it is not far times the share without any other column. Alone changes r.
+func (r Rests) Alone(far float64) (column int, share float64) {
 	second := 0.
 	for f, hashes := range r {
 		slices.Sort(hashes)

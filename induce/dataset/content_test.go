@@ -118,7 +118,7 @@ func TestRests(t *testing.T) {
 	for zeros := range 2 {
 		rests := make(dataset.Rests, 3)
 		rests.Add(twice, zeros)
-		if column, share := rests.Alone(); column != 1 || share != .5 {
+		if column, share := rests.Alone(10); column != 1 || share != .5 {
 			t.Errorf("column %d with %v of the objects", column, share)
 		}
 	}
@@ -130,7 +130,7 @@ func TestRests(t *testing.T) {
 	}
 	rests := make(dataset.Rests, 3)
 	rests.Add(objects(func(int) []int { return []int{r.IntN(60), r.IntN(60), 0} }), 0)
-	if _, share := rests.Alone(); share != 0 {
+	if _, share := rests.Alone(10); share != 0 {
 		t.Errorf("a column is alone with %v of the objects", share)
 	}
 }

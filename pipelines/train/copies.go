@@ -31,61 +31,83 @@ func (s *stage) copies(ctx context.Context, o *objects) (dealt bool, err error) 
 	if s.config.Count != "" { // the copies are declared
 		return false, nil
 	}
-	but, err := s.alone(ctx, o)
+	train := o.train()
+	repeated := float64(train.Rows-train.Objects) / float64(max(1, train.Rows))
+	equal := repeated >= someCopies && float64(train.Heaviest) <= mostOfOne*float64(train.Weight)
+	nearly, err := o.nearlyEqual(ctx)
+	if err != nil || !equal && !nearly || o.measuredBut("") == 0 {
+		return false, err
+	}
+	c, err := s.countCopies(ctx, o, "")
 	if err != nil {
 		return false, err
 	}
-	if but != "" {
-		if found, dealt, err := s.copiesBut(ctx, o, but); err != nil || found {
+	if nearly {
+		if found, dealt, err := s.nearCopies(ctx, o, c); err != nil || found {
 			return dealt, err
 		}
 	}
-	train := o.train()
-	repeated := float64(train.Rows-train.Objects) / float64(max(1, train.Rows))
-	if repeated < someCopies || float64(train.Heaviest) > mostOfOne*float64(train.Weight) {
-		return false, nil
+	if equal {
+		_, dealt = s.judgeCopies(o, c, "")
 	}
-	_, dealt, err = s.copiesBut(ctx, o, "")
-	return dealt, err
+	return dealt, nil
 }
 
-// alone returns the feature without which many more rows are equal than without any other one; empty if absent, or if a
-// content without it is frequent. The rows of large inputs are read only if their codes are such.
-func (s *stage) alone(ctx context.Context, o *objects) (string, error) {
+// nearCopies looks for rows that are equal but for one feature, given the counts of equal rows.
+func (s *stage) nearCopies(ctx context.Context, o *objects, c *dataset.Copies) (found, dealt bool, err error) {
+	but, err := s.alone(ctx, o, c)
+	if err != nil || but == "" || o.measuredBut(but) == 0 {
+		return false, false, err
+	}
+	if c, err = s.countCopies(ctx, o, but); err != nil {
+		return false, false, err
+	}
+	found, dealt = s.judgeCopies(o, c, but)
+	return found, dealt, nil
+}
+
+// far is how many times the share without any other feature the share of rows is that are equal without one, if they are
+// copies of each other.
+const far = 10
+
+// nearlyEqual reports whether many training objects are equal without one feature, and far fewer without any other one.
+// Where few features are measured, many objects are equal without one of these, so that codes say little.
+func (o *objects) nearlyEqual(ctx context.Context) (bool, error) {
 	const (
-		few  = 1 << 23 // values to be read
+		few  = 3       // measured features
 		most = 1 << 22 // objects, whose hashes fit into memory
 		kept = 10      // bits: about a thousand hashes of a feature are kept
 	)
 	train := o.train()
-	each := func(f func(*dataset.Objects)) error {
-		return o.eachBlock(ctx, dataset.Train, func(b []byte) error {
-			block := o.newObjects(0)
-			if err := block.AppendFrom(b, o.layout()); err != nil {
-				return err
-			}
-			f(block)
-			return nil
-		})
+	measured := o.measuredBut("")
+	if train.Objects > most || measured == 0 {
+		return false, nil
 	}
-	if train.Objects > most || o.measuredBut("") == 0 {
-		return "", nil
+	rests := make(dataset.Rests, len(o.features))
+	zeros := bits.Len64(uint64(train.Objects)) - kept
+	if err := o.eachObjects(ctx, func(block *dataset.Objects) { rests.Add(block, zeros) }); err != nil {
+		return false, err
 	}
-	if o.stats.Rows*int64(len(s.schema.rows.Features)) > few {
-		rests := make(dataset.Rests, len(o.features))
-		zeros := bits.Len64(uint64(train.Objects)) - kept
-		if err := each(func(block *dataset.Objects) { rests.Add(block, zeros) }); err != nil {
-			return "", err
+	_, share := rests.Alone(map[bool]float64{false: far}[measured <= few])
+	return share*float64(train.Objects) >= manyCopies*float64(train.Rows), nil
+}
+
+// eachObjects calls f with the training objects of each block.
+func (o *objects) eachObjects(ctx context.Context, f func(*dataset.Objects)) error {
+	return o.eachBlock(ctx, dataset.Train, func(b []byte) error {
+		block := o.newObjects(0)
+		if err := block.AppendFrom(b, o.layout()); err != nil {
+			return err
 		}
-		if _, share := rests.Alone(); share*float64(train.Objects) < manyCopies*float64(train.Rows) {
-			return "", nil
-		}
-	}
-	c, err := s.countCopies(ctx, o, "")
-	if err != nil {
-		return "", err
-	}
-	column, share := c.Rests.Alone()
+		f(block)
+		return nil
+	})
+}
+
+// alone returns the feature without which many more rows are equal than without any other one; empty if absent, or if a
+// content without it is frequent.
+func (s *stage) alone(ctx context.Context, o *objects, c *dataset.Copies) (string, error) {
+	column, share := c.Rests.Alone(far)
 	if share*float64(c.Contents) < manyCopies*float64(c.Rows) {
 		return "", nil
 	}
@@ -93,14 +115,14 @@ func (s *stage) alone(ctx context.Context, o *objects) (string, error) {
 	feature := slices.IndexFunc(o.features, func(f dataset.Feature) bool { return f.Name == name })
 	weights := make(map[uint64]int64)
 	heaviest := int64(0)
-	err = each(func(block *dataset.Objects) {
+	err := o.eachObjects(ctx, func(block *dataset.Objects) {
 		for i, hash := range block.Without(feature) {
 			weights[hash] += block.Weight[i]
 			heaviest = max(heaviest, weights[hash])
 		}
 	})
-	if float64(heaviest) > mostOfOne*float64(train.Weight) {
-		return "", err
+	if float64(heaviest) > mostOfOne*float64(o.train().Weight) {
+		name = ""
 	}
 	return name, err
 }
@@ -115,15 +137,11 @@ func (o *objects) measuredBut(name string) (n int) {
 	return n
 }
 
-// copiesBut looks for rows with equal features, but for the one of this name. found reports whether it said so.
-func (s *stage) copiesBut(ctx context.Context, o *objects, but string) (found, dealt bool, err error) {
-	measured := o.measuredBut(but)
-	if measured == 0 {
-		return false, false, nil
-	}
-	c, err := s.countCopies(ctx, o, but)
-	if err != nil || c.Repeated() < someCopies || !c.Real() && (measured != 1 || !c.Even()) {
-		return false, false, err
+// judgeCopies warns if rows with equal features are copies; the feature with the name but may differ. found reports whether
+// it did.
+func (s *stage) judgeCopies(o *objects, c *dataset.Copies, but string) (found, dealt bool) {
+	if c.Repeated() < someCopies || !c.Real() && (o.measuredBut(but) != 1 || !c.Even()) {
+		return false, false
 	}
 	where := "in all features"
 	if but != "" {
@@ -137,7 +155,7 @@ func (s *stage) copiesBut(ctx context.Context, o *objects, but string) (found, d
 		s.driver.Reporter.Warn(fmt.Sprintf("%s of the rows are copies of other rows %s%s: copies are dealt together into "+
 			"one part and one fold, as a --group is", textview.Percent(c.Repeated()), where, known))
 		s.dealTogether(but)
-		return true, true, nil
+		return true, true
 	}
 	for _, part := range []dataset.Part{dataset.Validation, dataset.Test} {
 		if share := c.TrainedShare(part); share >= someCopies {
@@ -146,7 +164,7 @@ func (s *stage) copiesBut(ctx context.Context, o *objects, but string) (found, d
 			found = true
 		}
 	}
-	return found, false, nil
+	return found, false
 }
 
 // readsTexts reports whether texts or folders are read as numbers. Later comparisons of such rows read them otherwise, and
