@@ -14,6 +14,8 @@ const (
 	figureBalanced
 	figureCost
 	figureTests
+	figureErrorCost
+	figureTotalCost
 	figures
 )
 
@@ -61,7 +63,7 @@ func newEffects(t *tree.Tree, groups *tree.GroupCounts) *effects {
 	}
 	leaves := Leaves(t, counts)
 	sums := jackknife(t, groups, counts, leaves)
-	m := Evaluate(leaves, t.Label.Classes, 1)
+	m := evaluate(leaves, t.Label.Classes, 1, nil, t.Label.ErrorCosts)
 	for i, interval := range m.intervals() {
 		if *interval == nil || math.IsNaN(sums[i]) {
 			continue
@@ -107,14 +109,14 @@ func jackknife(t *tree.Tree, groups *tree.GroupCounts, counts *tree.LeafCounts, 
 	}
 	measured := func() [figures]*float64 {
 		if !t.HasPresenceTests() {
-			return figuresOf(leaves)
+			return figuresOf(leaves, t.Label.ErrorCosts)
 		}
 		list := slices.Clone(leaves)
 		known := t.KnownCounts(counts)
 		for node, at := range position {
 			list[at].Weights = known.Weights[node]
 		}
-		return figuresOf(list)
+		return figuresOf(list, t.Label.ErrorCosts)
 	}
 	whole := measured()
 	for bucket := range groups.Buckets {
@@ -153,23 +155,27 @@ func ratioOf(a, b float64) *float64 {
 func (m *Metrics) intervals() [figures]**Interval {
 	i := m.Intervals
 	return [figures]**Interval{
-		&i.AUCOvRMacro, &i.Accuracy, &i.BalancedAccuracy, &i.ExpectedCost, &i.ExpectedTests,
+		&i.AUCOvRMacro, &i.Accuracy, &i.BalancedAccuracy, &i.ExpectedCost, &i.ExpectedTests, &i.ExpectedErrorCost,
+		&i.ExpectedTotalCost,
 	}
 }
 
-// figuresOf returns the figures of a table of leaves; nil if not defined.
-func figuresOf(leaves []Leaf) (list [figures]*float64) {
+// figuresOf returns the figures of a table of leaves, given the costs of errors; nil if not defined.
+func figuresOf(leaves []Leaf, costs [][]float64) (list [figures]*float64) {
 	classes := len(leaves[0].Weights)
 	var total, hits int64
 	own := make([]int64, classes)
 	right := make([]int64, classes)
-	var cost, tests float64
+	var cost, tests, errors float64
 	for i := range leaves {
 		l := &leaves[i]
 		weight := int64(0)
 		for k, w := range l.Weights {
 			weight += w
 			own[k] += w
+			if costs != nil {
+				errors += float64(float64(w) * costs[k][l.Class])
+			}
 		}
 		right[l.Class] += l.Weights[l.Class]
 		hits += l.Weights[l.Class]
@@ -187,9 +193,14 @@ func figuresOf(leaves []Leaf) (list [figures]*float64) {
 		}
 	}
 	all := float64(total)
-	return [figures]*float64{
-		MeanArea(leaves), ratio(hits, total), mean(recalls), new(cost / all), new(tests / all),
+	list = [figures]*float64{
+		MeanArea(leaves), ratio(hits, total), mean(recalls), new(cost / all), new(tests / all), nil, nil,
 	}
+	if costs != nil {
+		list[figureErrorCost] = new(errors / all)
+		list[figureTotalCost] = new((cost + errors) / all)
+	}
+	return list
 }
 
 // AreaRatio returns the effect on the standard error of the area of a tree; nil if rows have no groups, or if it is not

@@ -72,11 +72,12 @@ func TestCoverage(t *testing.T) {
 	model.Label.Classes = []string{"well", "sick"}
 	model.Estimate(tree.Smoothed, 1)
 	model.Measure()
+	model.Label.ErrorCosts = [][]float64{{0, 1}, {3, 0}}
 	truth := measured(model, visits(r, 400_000, 1))
 	const sets = 400
 	for _, patients := range []int{60, 300} {
-		names := []string{"AUC", "accuracy", "balanced accuracy", "cost"}
-		var byRow, byGroup [4]int
+		names := []string{"AUC", "accuracy", "balanced accuracy", "cost", "error cost", "total cost"}
+		var byRow, byGroup [6]int
 		in := func(i *metric.Interval, x *float64) int {
 			if i != nil && i.Low <= *x && *x <= i.High {
 				return 1
@@ -86,11 +87,13 @@ func TestCoverage(t *testing.T) {
 		for range sets {
 			o := visits(r, patients, 12)
 			m := measured(model, o)
-			count := func(covered *[4]int) {
+			count := func(covered *[6]int) {
 				covered[0] += in(m.Intervals.AUCOvRMacro, truth.AUCOvRMacro)
 				covered[1] += in(m.Intervals.Accuracy, truth.Accuracy)
 				covered[2] += in(m.Intervals.BalancedAccuracy, truth.BalancedAccuracy)
 				covered[3] += in(m.Intervals.ExpectedCost, truth.ExpectedCost)
+				covered[4] += in(m.Intervals.ExpectedErrorCost, truth.ExpectedErrorCost)
+				covered[5] += in(m.Intervals.ExpectedTotalCost, truth.ExpectedTotalCost)
 			}
 			count(&byRow)
 			m = measuredByGroup(model, o)

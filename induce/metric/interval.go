@@ -72,6 +72,10 @@ type Intervals struct {
 	// interval is Wilson's interval for this share, see Area.
 	ExpectedCost  *Interval `json:"expected_cost" jsonschema:"nullable"`
 	ExpectedTests *Interval `json:"expected_tests" jsonschema:"nullable"`
+	// The intervals of costs of errors are between the least and the greatest cost that a class has at a leaf; absent
+	// without error costs.
+	ExpectedErrorCost *Interval `json:"expected_error_cost,omitempty"`
+	ExpectedTotalCost *Interval `json:"expected_total_cost,omitempty"`
 }
 
 // sample tells how many rows of equal weight the rows of each class have the information of.
@@ -255,16 +259,46 @@ func aroundInterval(center, variance float64, q quantile) *Interval {
 	return &Interval{standardError, center - half, center + half}
 }
 
-// fillMean sets the mean over rows of a value of their leaf, and its interval.
-func (t *table) fillMean(value func(*Leaf) float64, s *sample, e *effects, at int, mean **float64, interval **Interval) {
+// cell is a value of rows that have it in common.
+type cell struct {
+	weight, squares float64 // squares is the sum of the squared weights
+	value           float64
+}
+
+// byLeaf returns cells of a value of the rows' leaf.
+func (t *table) byLeaf(value func(*Leaf) float64) []cell {
+	cells := make([]cell, len(t.leaves))
+	for i := range t.leaves {
+		l := &t.leaves[i]
+		cells[i] = cell{float64(t.totals[i]), portable.Sum(l.Squares), value(l)}
+	}
+	return cells
+}
+
+// byClass returns cells of a value of the rows' leaf and class.
+func (t *table) byClass(value func(l *Leaf, class int) float64) []cell {
+	var cells []cell
+	for i := range t.leaves {
+		l := &t.leaves[i]
+		for k, w := range l.Weights {
+			c := cell{weight: float64(w), value: value(l, k)}
+			if l.Squares != nil {
+				c.squares = l.Squares[k]
+			}
+			cells = append(cells, c)
+		}
+	}
+	return cells
+}
+
+// fillMean sets the mean over rows of a value, and its interval.
+func (t *table) fillMean(cells []cell, s *sample, e *effects, at int, mean **float64, interval **Interval) {
 	f := figure{least: math.Inf(1), most: math.Inf(-1), rows: s.all()}
 	var sum, total float64
-	for i := range t.leaves {
-		w := float64(t.totals[i])
-		x := value(&t.leaves[i])
-		sum += float64(w * x)
-		total += w
-		f.least, f.most = min(f.least, x), max(f.most, x)
+	for _, c := range cells {
+		sum += float64(c.weight * c.value)
+		total += c.weight
+		f.least, f.most = min(f.least, c.value), max(f.most, c.value)
 	}
 	f.value = sum / total
 	*mean = new(f.value)
@@ -272,9 +306,8 @@ func (t *table) fillMean(value func(*Leaf) float64, s *sample, e *effects, at in
 		return
 	}
 	around := spread{weighted: t.squares != nil}
-	for i := range t.leaves {
-		squares := portable.Sum(t.leaves[i].Squares)
-		around.add(float64(t.totals[i]), squares, value(&t.leaves[i])-f.value)
+	for _, c := range cells {
+		around.add(c.weight, c.squares, c.value-f.value)
 	}
 	square := around.square(f.rows)
 	f.variance = square / max(f.rows-1, 1)

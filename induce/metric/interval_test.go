@@ -216,10 +216,11 @@ func TestIntervalsCover(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(13, 1))
 			classes := names(len(leaves[0].Weights))
-			truth, all := metric.Evaluate(leaves, classes, 1), newPopulation(leaves)
+			costs := [][]float64{{0, 2, 1}, {9, 0, 3}, {4, 5, 0}}
+			truth, all := metric.EvaluatePriced(leaves, classes, costs), newPopulation(leaves)
 			covered := make(map[string]int)
 			for range samples {
-				m := metric.Evaluate(all.sample(r, rows), classes, 1)
+				m := metric.EvaluatePriced(all.sample(r, rows), classes, costs)
 				for what, i := range map[string]struct {
 					*metric.Interval
 					truth *float64
@@ -229,6 +230,8 @@ func TestIntervalsCover(t *testing.T) {
 					"balanced accuracy": {m.Intervals.BalancedAccuracy, truth.BalancedAccuracy},
 					"cost":              {m.Intervals.ExpectedCost, truth.ExpectedCost},
 					"tests":             {m.Intervals.ExpectedTests, truth.ExpectedTests},
+					"error cost":        {m.Intervals.ExpectedErrorCost, truth.ExpectedErrorCost},
+					"total cost":        {m.Intervals.ExpectedTotalCost, truth.ExpectedTotalCost},
 				} {
 					if i.Low <= *i.truth && *i.truth <= i.High {
 						covered[what]++
@@ -407,14 +410,15 @@ func TestAreaIgnoresOrder(t *testing.T) {
 }
 
 func TestErrorCosts(t *testing.T) {
-	m := metric.Evaluate(binaryLeaves(), []string{"no", "yes"}, 1)
-	m.SetErrorCosts([][]float64{{0, 1}, {10, -1}})
+	m := metric.EvaluatePriced(binaryLeaves(), []string{"no", "yes"}, [][]float64{{0, 1}, {10, -1}})
 	// By hand: of the confusion {{32, 2}, {8, 15}}.
 	if want := (2 + 80 - 15) / 57.; math.Abs(*m.ExpectedErrorCost-want) > 1e-12 {
 		t.Errorf("expected error cost %v, want %v", *m.ExpectedErrorCost, want)
 	}
-	m = metric.Evaluate(nil, []string{"no", "yes"}, 1)
-	m.SetErrorCosts([][]float64{{0, 1}, {1, 0}})
+	if total := *m.ExpectedCost + *m.ExpectedErrorCost; math.Abs(*m.ExpectedTotalCost-total) > 1e-12 {
+		t.Errorf("expected total cost %v, want %v", *m.ExpectedTotalCost, total)
+	}
+	m = metric.EvaluatePriced(nil, []string{"no", "yes"}, [][]float64{{0, 1}, {1, 0}})
 	if m.ExpectedErrorCost != nil {
 		t.Error("expected error cost of no rows")
 	}

@@ -18,7 +18,7 @@ func judged(m *Metrics, t *tree.Tree, leaves []Leaf, factors *judging.Factors, s
 	if factors == nil {
 		return m
 	}
-	j := evaluate(multiplied(leaves, factors), t.Label.Classes, scale*factors.Unit, e)
+	j := evaluate(multiplied(leaves, factors), t.Label.Classes, scale*factors.Unit, e, t.Label.ErrorCosts)
 	j.AUCOvRMacro = m.AUCOvRMacro
 	j.AUCOvOMacro = m.AUCOvOMacro
 	if j.Intervals != nil && m.Intervals != nil {

@@ -25,12 +25,8 @@ func OfScores(t *tree.Tree, counts *tree.ScoreCounts, factors *judging.Factors, 
 
 func of(t *tree.Tree, leaves []Leaf, groups *tree.GroupCounts, factors *judging.Factors, scale float64) *Metrics {
 	e := newEffects(t, groups)
-	plain := evaluate(leaves, t.Label.Classes, scale, e)
-	m := judged(&plain, t, leaves, factors, scale, e)
-	if t.Label.ErrorCosts != nil {
-		m.SetErrorCosts(t.Label.ErrorCosts)
-	}
-	return m
+	m := evaluate(leaves, t.Label.Classes, scale, e, t.Label.ErrorCosts)
+	return judged(&m, t, leaves, factors, scale, e)
 }
 
 // Leaves returns the table of a tree's leaves with the rows counted at each leaf.

@@ -66,6 +66,8 @@ type Metrics struct {
 	Further dataset.FurtherCosts `json:"further_costs,omitzero"`
 	// ExpectedErrorCost is the mean cost of the predictions; absent without error costs.
 	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`
+	// ExpectedTotalCost is the mean cost of the tests and of the predictions; absent without error costs.
+	ExpectedTotalCost *float64 `json:"expected_total_cost,omitempty"`
 
 	// Weights is what makes rows count with other weights than their own: the class frequencies that the tree predicts
 	// for, by priors or by class_weights; absent: nothing. rows: their own weights, in version 0.3.
@@ -114,11 +116,12 @@ type Class struct {
 // The time is O(classes * (classes + leaves * log(leaves) + members)), where members is the number
 // of weights above 0.
 func Evaluate(leaves []Leaf, classes []string, scale float64) Metrics {
-	return evaluate(leaves, classes, scale, nil)
+	return evaluate(leaves, classes, scale, nil, nil)
 }
 
-// evaluate is Evaluate for rows in groups with these design effects; nil effects: rows are independent.
-func evaluate(leaves []Leaf, classes []string, scale float64, e *effects) Metrics {
+// evaluate is Evaluate for rows in groups with these design effects; nil effects: rows are independent. costs are the costs
+// of errors, by actual and then by predicted class; nil: none.
+func evaluate(leaves []Leaf, classes []string, scale float64, e *effects, costs [][]float64) Metrics {
 	m := Metrics{PerClass: make([]Class, len(classes))}
 	if scale != 1 {
 		m.WeightScale = scale
@@ -141,6 +144,9 @@ func evaluate(leaves []Leaf, classes []string, scale float64, e *effects) Metric
 	m.fillEffective(sample, e)
 	if m.Weight > 0 {
 		m.fillMeans(t, p, sample, e)
+		if costs != nil {
+			m.fillErrorCosts(t, sample, e, costs)
+		}
 	}
 	return m
 }
@@ -153,23 +159,8 @@ func (m *Metrics) Area() *Estimate {
 	return &Estimate{*m.AUCOvRMacro, *m.Intervals.AUCOvRMacro}
 }
 
-// SetErrorCosts sets the expected cost of the predictions. costs[actual][predicted] is the cost of
-// a single prediction.
-func (m *Metrics) SetErrorCosts(costs [][]float64) {
-	if m.Weight == 0 {
-		return
-	}
-	sum := 0.0
-	for actual, row := range m.Confusion {
-		for predicted, w := range row {
-			sum += float64(float64(w) * costs[actual][predicted])
-		}
-	}
-	m.ExpectedErrorCost = new(sum / float64(m.Weight))
-}
-
 // Untested returns by class the expected error cost per row if every row is predicted as the class; nil without rows.
-// costs is as in SetErrorCosts.
+// costs[actual][predicted] is the cost of a prediction.
 func (m *Metrics) Untested(costs [][]float64) []float64 {
 	if m.Weight == 0 {
 		return nil
@@ -240,8 +231,8 @@ func (m *Metrics) fillMeans(t *table, p *projection, s *sample, e *effects) {
 	m.fillCalibration(t, s.independent(e))
 	m.Intervals = &Intervals{}
 	i := m.Intervals
-	t.fillMean(func(l *Leaf) float64 { return l.Cost }, s, e, figureCost, &m.ExpectedCost, &i.ExpectedCost)
-	t.fillMean(func(l *Leaf) float64 { return float64(l.Tests) }, s, e, figureTests, &m.ExpectedTests, &i.ExpectedTests)
+	t.fillMean(t.byLeaf(func(l *Leaf) float64 { return l.Cost }), s, e, figureCost, &m.ExpectedCost, &i.ExpectedCost)
+	t.fillMean(t.byLeaf(func(l *Leaf) float64 { return float64(l.Tests) }), s, e, figureTests, &m.ExpectedTests, &i.ExpectedTests)
 	m.fillFurther(t)
 	if s.rows == 0 {
 		return
@@ -250,6 +241,15 @@ func (m *Metrics) fillMeans(t *table, p *projection, s *sample, e *effects) {
 	if x := p.estimate(m.AUCOvRMacro, e); x != nil {
 		i.AUCOvRMacro = &x.Interval
 	}
+}
+
+// fillErrorCosts sets the means of the costs of errors, and of tests and errors, and their intervals.
+func (m *Metrics) fillErrorCosts(t *table, s *sample, e *effects, costs [][]float64) {
+	errors := func(l *Leaf, class int) float64 { return costs[class][l.Class] }
+	total := func(l *Leaf, class int) float64 { return l.Cost + errors(l, class) }
+	i := m.Intervals
+	t.fillMean(t.byClass(errors), s, e, figureErrorCost, &m.ExpectedErrorCost, &i.ExpectedErrorCost)
+	t.fillMean(t.byClass(total), s, e, figureTotalCost, &m.ExpectedTotalCost, &i.ExpectedTotalCost)
 }
 
 // fillFurther sets the costs in further currencies.

@@ -60,7 +60,7 @@ func (b *builder) parts() *table {
 			figure(m.ExpectedCost, i.ExpectedCost), figure(m.ExpectedTests, i.ExpectedTests),
 		}
 		if priced {
-			row = append(row, figure(m.ExpectedErrorCost, nil))
+			row = append(row, figure(m.ExpectedErrorCost, i.ExpectedErrorCost))
 		}
 		for _, cost := range further.List() {
 			row = append(row, figure(new(m.Further.Of(cost.Unit).ExpectedCost), nil))

@@ -134,7 +134,7 @@ func TestBrief(t *testing.T) {
 		{"costs of errors", rows(), two, func(r *runfolder.Run) {
 			priced(r)
 			r.Tree.Label.ErrorCosts = [][]float64{{0, 1}, {10, 0}}
-			r.Metrics.Test.SetErrorCosts(r.Tree.Label.ErrorCosts)
+			r.Metrics.Test.ExpectedErrorCost = new(0.15)
 		}, []string{
 			"Deciding by the cost of errors, the tree finds 90", // errors: 0.01 * 10 + 0.05 * 1
 			"cost 126 euro; tests and errors together cost 1.15 euro per row on test rows; without tests, calling every row no costs 1 euro, calling every row yes costs 0.9 euro. " +

@@ -14,7 +14,7 @@ const leastOptimism = 0.0001
 // leaf models, which the trees of the folds do not have.
 func Folds(f *runfolder.Folds, modelled bool) string {
 	var b strings.Builder
-	printf(&b, "%d folds%s: AUC %s", f.Count, withoutModels(modelled), Figure(f.Expected()))
+	printf(&b, "%s%s: AUC %s", plural(int64(f.Count), "fold"), withoutModels(modelled), Figure(f.Expected()))
 	if d := f.StandardDeviation.AUCOvRMacro; d != nil {
 		printf(&b, " +- %.4f", *d)
 	}

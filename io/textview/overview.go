@@ -268,7 +268,7 @@ func quality(part string, m *metric.Metrics) string {
 // cross-validation. m are the metrics of the training rows. modelled means that the tree has leaf models, which
 // the trees of the folds do not have.
 func outOfFold(f *runfolder.Folds, m *metric.Metrics, modelled bool) string {
-	text := fmt.Sprintf("%s in %d folds%s: AUC %s", plural(m.Rows, "training row"), f.Count, withoutModels(modelled),
+	text := fmt.Sprintf("%s in %s%s: AUC %s", plural(m.Rows, "training row"), plural(int64(f.Count), "fold"), withoutModels(modelled),
 		rounded(f.Expected()))
 	if f.Interval != nil {
 		text += fmt.Sprintf(" (%.3f-%.3f)", f.Interval.Low, f.Interval.High)
@@ -313,7 +313,11 @@ func (o *Overview) cost(m *metric.Metrics) string {
 	}
 	text += FurtherCosts(&m.Further, "; ", figureOf, name)
 	if m.ExpectedErrorCost != nil {
-		text += "; errors cost " + figureOf(*m.ExpectedErrorCost) + " per row"
+		text += "; errors cost " + figureOf(*m.ExpectedErrorCost)
+		if t.Algorithm.CostUnit != "" {
+			text += unit
+		}
+		text += " per row"
 	}
 	text += ". " + leaves(t.Complexity.Leaves) + "."
 	if total := Total(o.Run); total != "" {

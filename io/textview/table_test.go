@@ -74,7 +74,7 @@ func TestWidths(t *testing.T) {
 	}}
 	some := metric.Evaluate(leaves, []string{"no", "yes"}, 1)
 	priced := some
-	priced.SetErrorCosts([][]float64{{0, 1}, {5, 0}})
+	priced.ExpectedErrorCost = new(1.25) // 5 for the row of yes among four
 	for width := narrowest; width <= 200; width += 7 {
 		for name, what := range map[string]func(*strings.Builder) error{
 			"every test":  func(b *strings.Builder) error { return textview.Text(b, every(), width) },

@@ -1,6 +1,7 @@
 package textview
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -22,7 +23,7 @@ func EvaluatedTotal(t *tree.Tree, m *metric.Metrics) string {
 	if !f.pricesErrors(m) {
 		return ""
 	}
-	return string(f.totalOn(m, *m.ExpectedCost+*m.ExpectedErrorCost, "these rows"))
+	return string(f.totalOn(m, figureOf(*m.ExpectedCost+*m.ExpectedErrorCost)+f.between(m), "these rows"))
 }
 
 // pricesErrors reports whether metrics have the cost of tests and of errors.
@@ -35,19 +36,28 @@ func (f *facts) total() written {
 	if !f.pricesErrors(m) {
 		return ""
 	}
-	total := *m.ExpectedCost + *m.ExpectedErrorCost
+	total := figureOf(*m.ExpectedCost+*m.ExpectedErrorCost) + f.between(m)
 	on := part + " rows"
 	if all := f.Frontier; all != nil && f.Metrics.Folds != nil && part == dataset.Train.String() {
 		if held := all.Points[chosenOf(all.Points)].TotalCost; held != nil {
-			total = *held
+			total = figureOf(*held)
 			on = "the folds"
 		}
 	}
 	return f.totalOn(m, total, on)
 }
 
+// between returns the interval of the total cost in brackets; empty if undefined.
+func (f *facts) between(m *metric.Metrics) string {
+	if m.Intervals == nil || m.Intervals.ExpectedTotalCost == nil {
+		return ""
+	}
+	i := m.Intervals.ExpectedTotalCost
+	return fmt.Sprintf(" (%s to %s)", figureOf(i.Low), figureOf(i.High))
+}
+
 // totalOn compares a total with the costs of errors without any test.
-func (f *facts) totalOn(m *metric.Metrics, total float64, on string) written {
+func (f *facts) totalOn(m *metric.Metrics, total, on string) written {
 	untested := m.Untested(f.Tree.Label.ErrorCosts)
 	least := 0
 	for k := range untested {
@@ -61,6 +71,6 @@ func (f *facts) totalOn(m *metric.Metrics, total float64, on string) written {
 			texts = append(texts, string(f.say("calling every row %s costs %v%s", m.PerClass[k].Class, written(figureOf(cost)), f.unit())))
 		}
 	}
-	return f.say("tests and errors together cost %v%s per row on %v; without tests, %v", written(figureOf(total)), f.unit(), written(on),
+	return f.say("tests and errors together cost %v%s per row on %v; without tests, %v", written(total), f.unit(), written(on),
 		written(strings.Join(texts, ", ")))
 }
