@@ -174,8 +174,7 @@ func (w *comparing) specify(ctx context.Context) error {
 		w.spec.Parting = *held
 		return nil
 	}
-	w.spec.Key, err = groupKey(ctx, w.Session, w.input, w.config.Group, w.label, w.urls[1], w.urls[0])
-	return err
+	return setGroups(ctx, w.Session, w.input, w.config.Group, w.spec, w.urls[1], w.urls[0])
 }
 
 // count scores the rows by both trees.

@@ -126,7 +126,7 @@ func measureRows(ctx context.Context, s *session.Session, c *config.Evaluate) (*
 	}
 	source.WarnOfZones(s.Reporter.Warn, in, t)
 	spec.DropNullLabels = c.DropNullLabels
-	if spec.Key, err = groupKey(ctx, s, in, c.Group, spec.Label, model); err != nil {
+	if err := setGroups(ctx, s, in, c.Group, spec, model); err != nil {
 		return nil, nil, err
 	}
 	if err := source.CheckCount(spec.Count, source.Use{Flag: "group", Column: spec.Key}); err != nil {

@@ -13,30 +13,44 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// groupKey returns the column of the keys of groups: the given column or, if it is empty, the key of a run that has
-// trained one of the trees, if the input has this column. It is empty if rows have no groups.
-func groupKey(
-	ctx context.Context, s *session.Session, in *source.Input, given, label string, trees ...string,
-) (string, error) {
+// setGroups sets the column of the keys of groups: the given column or, if it is empty, the key of a run that has trained
+// one of the trees, if the input has this column. Rows that a run took for copies if their features were equal are groups,
+// too, if the input has the features. Otherwise rows have no groups.
+func setGroups(
+	ctx context.Context, s *session.Session, in *source.Input, given string, spec *jobs.RowSpec, trees ...string,
+) error {
 	names := in.Names()
+	has := func(column string) bool { return slices.Contains(names, column) }
 	switch {
 	case given == config.ColumnNone:
-		return "", nil
-	case given != "" && given == label:
-		return "", usage.Errorf("--group: column %q is the label", given)
-	case given != "" && !slices.Contains(names, given):
-		return "", source.UnknownColumn("group", given, names)
+		return nil
+	case given != "" && given == spec.Label:
+		return usage.Errorf("--group: column %q is the label", given)
+	case given != "" && !has(given):
+		return source.UnknownColumn("group", given, names)
 	case given != "":
-		return given, checkKey(in, given)
+		spec.Key = given
+		return checkKey(in, given)
 	}
 	for _, url := range trees {
-		if key := trainedColumnsOf(ctx, s, url).group(); key != "" && key != label && slices.Contains(names, key) {
-			return key, checkKey(in, key)
+		m, err := runfolder.ReadManifest(ctx, s.Files.Store, strings.TrimSuffix(url, "/"+runfolder.TreeName))
+		if err != nil { // the tree is not in a run folder
+			continue
+		}
+		if key := columnsOf(m).group(); key != "" && key != spec.Label && has(key) {
+			spec.Key = key
+			return checkKey(in, key)
+		}
+		if by := m.CopiesBy; len(by) > 0 && spec.Count == "" && !slices.ContainsFunc(by, func(name string) bool { return !has(name) }) {
+			s.Reporter.Note("rows that are equal in the features by which training found copies count as one (--group none: as several)")
+			spec.Content = by
+			return nil
 		}
 	}
-	return "", nil
+	return nil
 }
 
 // countColumn returns the column of counts: the given column or, if it is empty, the column of a run that has trained one

@@ -92,22 +92,21 @@ func (c *Copies) Real() bool {
 	return c.Repeated() > c.Neighbours/float64(max(1, c.Contents))
 }
 
-const (
-	mostDisputed = 0.01 // share of copies whose content may have other labels
-	beyondChance = 3    // standard errors
-)
+// Agree reports whether rows with equal contents have equal labels. Cases of the same object, such as sales of a product,
+// have labels of their own and are no copies, whatever their contents are.
+func (c *Copies) Agree() bool {
+	const mostDisputed = 0.01 // share of the contents of several rows
+	return float64(c.Disputed) <= mostDisputed*float64(c.Contents-c.Times[1])
+}
 
 // Even reports whether equal rows are copies of each other where a single column is measured, so that all rows are equal
-// without it: the numbers of rows by content are more even than chance makes them, and labels agree, while
-// several cases with the same value would have labels of their own.
+// without it: the numbers of rows by content are more even than chance makes them.
 //
 // If each row draws its content, whatever the probabilities of the contents are, then k! times the number n(k) of
 // contents with k rows are moments of a measure, on average. Moments are logarithmically convex:
 // k/(k+1) n(k)^2 <= n(k-1) n(k+1). Copies break that, as many contents have the same number of rows.
 func (c *Copies) Even() bool {
-	if float64(c.Disputed) > mostDisputed*float64(c.Rows-c.Contents) {
-		return false
-	}
+	const beyondChance = 3 // standard errors
 	for times, contents := range c.Times {
 		if times < 2 {
 			continue

@@ -41,18 +41,6 @@ func (s *Schema) Features() []dataset.Feature {
 	return features
 }
 
-// Read returns the names of the columns that were read as features, whether or not they can be tested.
-func (s *Schema) Read() []string {
-	var names []string
-	for i := range s.Columns {
-		switch s.Columns[i].Role {
-		case "feature", "forbidden", "constant":
-			names = append(names, s.Columns[i].Name)
-		}
-	}
-	return names
-}
-
 // Encode returns the schema in canonical JSON, each column on a line, features
 // spelled as in tree.json.
 func (s *Schema) Encode() []byte {

@@ -195,7 +195,7 @@ var duration = regexp.MustCompile(`^-?(\d+ days?,? )?[+-]?\d{1,4}:\d\d(:\d\d)?(\
 	`^-?P(\d+[YMWD])+(T(\d+(\.\d+)?[HMS])+)?$|^-?PT(\d+(\.\d+)?[HMS])+$`)
 
 var (
-	plusNumber    = regexp.MustCompile(`^\+[1-9]\d{0,14}$`)
+	plusNumber    = regexp.MustCompile(`^\+(0|[1-9]\d{0,14})$`)
 	strangeNumber = regexp.MustCompile(`^[-+]?\d{1,2}(,\d\d)+,\d{3}(\.\d+)?$|^\d[\d.,]*-$|^[\x{2212}\x{2013}]\d[\d.,]*$`)
 
 	// A moment that no format reads has the name of a month in some language, a week or quarter of a year, or a date with
@@ -203,6 +203,7 @@ var (
 	monthName = regexp.MustCompile(`(?i)^(jan|feb|f[eé]v|gen|ene|m[aäá]r|a[pvb]r|ma[iyjg]|jun|jui|giu|jul|lug|a[uo][gûu]|ago|sep|set|` +
 		`o[kcu]t|ott|nov|d[eéi][cz])\pL{0,7}$`)
 	dateFiller = regexp.MustCompile(`(?i)^(mon|tue|wed|thu|fri|sat|sun)([a-z]*day)?$|^([tzwq]|[ap]m?|m|utc|gmt|[a-z]{1,3}t|de|of|at|um|uhr|st|nd|rd|th)$`)
+	isoMoment  = regexp.MustCompile(`^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?$`) // beyond the range
 	otherDate  = regexp.MustCompile(`^\d{4}-?[WwQq]\d|^(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4})[ Tt,]+\d`)
 	zoneName   = regexp.MustCompile(`\[\w+/\w+\]$`)
 	word       = regexp.MustCompile(`\pL+`)
@@ -212,7 +213,7 @@ var (
 // isUndated reports whether a text seems to be a date or time, though no format of dates reads it.
 func isUndated(text string) bool {
 	const longest = 50
-	if len(text) > longest {
+	if len(text) > longest || isoMoment.MatchString(text) {
 		return false
 	}
 	text = zoneName.ReplaceAllString(text, "")
@@ -341,7 +342,11 @@ func (l *Looks) Mostly() (what, settings string) {
 		what = "numbers or dates between spaces"
 		settings = "--trim"
 	case best == day:
-		what, settings = "dates", l.fitting()
+		what = "dates"
+		settings = ""
+		if most == l.seen || l.placeholders() { // otherwise no format reads the column
+			settings = l.fitting()
+		}
 	case best == undated:
 		what = "dates or times in a spelling that import does not read, which are to be written as 2024-01-31 13:05:59, for example"
 	case best == moments:
@@ -378,18 +383,13 @@ func (l *Looks) missing() string {
 	}
 	list := strings.Join(odd, ",")
 	if len(l.odd) == 0 || len(l.odd) > mostOdd || strings.Count(list, ",") >= len(odd) || strings.ContainsAny(list, "\"'") ||
-		slices.ContainsFunc(l.odd, isIdentifier) {
+		slices.ContainsFunc(l.odd, func(o string) bool { return strings.ContainsAny(o, "0123456789") }) {
 		return ""
 	}
 	if len(l.odd) == 1 {
 		return fmt.Sprintf("--missing %s if that is a missing value", quoted(list))
 	}
 	return fmt.Sprintf("--missing %s if those are missing values", strconv.Quote(list))
-}
-
-// isIdentifier reports whether a text has letters and digits, as 136A has.
-func isIdentifier(text string) bool {
-	return strings.ContainsFunc(text, unicode.IsLetter) && strings.ContainsFunc(text, unicode.IsDigit)
 }
 
 // fitting names the formats that all dates have.

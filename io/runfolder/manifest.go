@@ -31,24 +31,12 @@ type Manifest struct {
 	Files    []string         `json:"files" jsonschema:"uniqueItems=true"`
 	Timings  []Timing         `json:"timings"`
 	Counters map[string]int64 `json:"counters"`
-	// CopiesBut is the feature in which copies differ, if rows were dealt by all other features; absent if by all.
-	CopiesBut string `json:"copies_but,omitempty"`
+	// CopiesBy are the features in which rows are equal that were dealt together as copies; absent if rows were not.
+	CopiesBy []string `json:"copies_by,omitempty"`
 	// Measured is the work and memory that the run took; absent on an engine outside the process.
 	Measured *Measured `json:"measured,omitempty"`
 
 	Origin *Origin `json:"origin,omitempty"` // absent: the run was trained. A promotion keeps the other members of its origin.
-}
-
-// RowsOfCopies is the counter of rows that were dealt by their features, so that copies are in one part; absent if they
-// were not.
-const RowsOfCopies = "rows_dealt_by_features"
-
-// Content returns the features by which rows were dealt, of all features that were read; none if rows were not dealt so.
-func (m *Manifest) Content(features []string) []string {
-	if m.Counters[RowsOfCopies] == 0 {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(features), func(name string) bool { return name == m.CopiesBut })
 }
 
 // Origin is the run from whose frontier the tree of a promotion was chosen.

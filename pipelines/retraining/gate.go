@@ -190,7 +190,7 @@ func (w *work) compare(ctx context.Context, r *train.Result, j *Judged) ([]gate.
 	if err != nil {
 		return nil, err
 	}
-	held.Content = r.Manifest.Content(r.Schema.Read())
+	held.Content = r.Manifest.CopiesBy
 	c := config.DefaultEvaluate()
 	c.Model = w.url(w.attempt.Before)
 	c.Against = w.url(w.attempt.Run)

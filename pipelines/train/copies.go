@@ -24,8 +24,7 @@ const (
 	mostOfOne = 0.05
 )
 
-// copies warns of copied rows, which are rows with equal features where these are measurements, or with equal features
-// but one. dealt reports whether the rows must be dealt again, equal ones together, as the part of a row depended on its
+// copies warns of copied rows, which are rows with an equal label and equal features, or equal features but one. dealt reports whether the rows must be dealt again, equal ones together, as the part of a row depended on its
 // place. Otherwise the settings decide which rows go together.
 func (s *stage) copies(ctx context.Context, o *objects) (dealt bool, err error) {
 	if s.config.Count != "" { // the copies are declared
@@ -35,7 +34,7 @@ func (s *stage) copies(ctx context.Context, o *objects) (dealt bool, err error) 
 	repeated := float64(train.Rows-train.Objects) / float64(max(1, train.Rows))
 	equal := repeated >= someCopies && float64(train.Heaviest) <= mostOfOne*float64(train.Weight)
 	nearly, err := o.nearlyEqual(ctx)
-	if err != nil || !equal && !nearly || o.measuredBut("") == 0 {
+	if err != nil || !equal && !nearly {
 		return false, err
 	}
 	c, err := s.countCopies(ctx, o, "")
@@ -56,7 +55,7 @@ func (s *stage) copies(ctx context.Context, o *objects) (dealt bool, err error) 
 // nearCopies looks for rows that are equal but for one feature, given the counts of equal rows.
 func (s *stage) nearCopies(ctx context.Context, o *objects, c *dataset.Copies) (found, dealt bool, err error) {
 	but, err := s.alone(ctx, o, c)
-	if err != nil || but == "" || o.measuredBut(but) == 0 {
+	if err != nil || but == "" {
 		return false, false, err
 	}
 	if c, err = s.countCopies(ctx, o, but); err != nil {
@@ -80,7 +79,7 @@ func (o *objects) nearlyEqual(ctx context.Context) (bool, error) {
 	)
 	train := o.train()
 	measured := o.measuredBut("")
-	if train.Objects > most || measured == 0 {
+	if train.Objects > most {
 		return false, nil
 	}
 	rests := make(dataset.Rests, len(o.features))
@@ -88,7 +87,7 @@ func (o *objects) nearlyEqual(ctx context.Context) (bool, error) {
 	if err := o.eachObjects(ctx, func(block *dataset.Objects) { rests.Add(block, zeros) }); err != nil {
 		return false, err
 	}
-	_, share := rests.Alone(map[bool]float64{false: far}[measured <= few])
+	_, share := rests.Alone(map[bool]float64{false: far}[0 < measured && measured <= few])
 	return share*float64(train.Objects) >= manyCopies*float64(train.Rows), nil
 }
 
@@ -111,12 +110,11 @@ func (s *stage) alone(ctx context.Context, o *objects, c *dataset.Copies) (strin
 	if share*float64(c.Contents) < manyCopies*float64(c.Rows) {
 		return "", nil
 	}
-	name := s.schema.rows.Features[column].Name
-	feature := slices.IndexFunc(o.features, func(f dataset.Feature) bool { return f.Name == name })
+	name := o.features[column].Name
 	weights := make(map[uint64]int64)
 	heaviest := int64(0)
 	err := o.eachObjects(ctx, func(block *dataset.Objects) {
-		for i, hash := range block.Without(feature) {
+		for i, hash := range block.Without(column) {
 			weights[hash] += block.Weight[i]
 			heaviest = max(heaviest, weights[hash])
 		}
@@ -140,7 +138,7 @@ func (o *objects) measuredBut(name string) (n int) {
 // judgeCopies warns if rows with equal features are copies; the feature with the name but may differ. found reports whether
 // it did.
 func (s *stage) judgeCopies(o *objects, c *dataset.Copies, but string) (found, dealt bool) {
-	if c.Repeated() < someCopies || !c.Real() && (o.measuredBut(but) != 1 || !c.Even()) {
+	if c.Repeated() < someCopies || !c.Agree() || !c.Real() && (o.measuredBut(but) != 1 || !c.Even()) {
 		return false, false
 	}
 	where := "in all features"
@@ -154,7 +152,11 @@ func (s *stage) judgeCopies(o *objects, c *dataset.Copies, but string) (found, d
 		}
 		s.driver.Reporter.Warn(fmt.Sprintf("%s of the rows are copies of other rows %s%s: copies are dealt together into "+
 			"one part and one fold, as a --group is", textview.Percent(c.Repeated()), where, known))
-		s.dealTogether(but)
+		var names []string
+		for _, c := range o.content(but) {
+			names = append(names, c.Name)
+		}
+		s.dealTogether(names)
 		return true, true
 	}
 	for _, part := range []dataset.Part{dataset.Validation, dataset.Test} {
@@ -176,12 +178,13 @@ func (s *stage) readsTexts() bool {
 	})
 }
 
-// countCopies counts rows with equal features, but for the one of this name. A sample by the number of rows has hardly any content if contents are few,
-// and would miss that they are neighbours: then rows are counted again, with a sample by the number of contents.
+// countCopies counts rows with equal features, but for the one of this name. A sample by the number of rows has hardly any
+// content if contents are few, and would miss that they are neighbours: then rows are counted again, with a sample by the
+// number of contents.
 func (s *stage) countCopies(ctx context.Context, o *objects, but string) (*dataset.Copies, error) {
 	const few = 1 << 10
 	spec := *o.spec.OfLabels()
-	spec.Features = slices.DeleteFunc(slices.Clone(s.schema.rows.Features), func(c dataset.FeatureColumn) bool { return c.Name == but })
+	spec.Features = o.content(but)
 	config := jobs.CopiesConfig{
 		Config: s.driver.JobConfig(s.place.scratch + "/copies"), Rows: spec.Encode(),
 	}
@@ -204,13 +207,18 @@ func (s *stage) countCopies(ctx context.Context, o *objects, but string) (*datas
 	}
 }
 
-// dealTogether makes rows with equal features stay together; the feature of this name may differ.
-func (s *stage) dealTogether(but string) {
-	s.schema.copiesBut = but
-	for i := range s.schema.rows.Features {
-		if name := s.schema.rows.Features[i].Name; name != but {
-			s.schema.rows.Content = append(s.schema.rows.Content, name)
+// content returns the features in which copies are equal: those that are tested, but for the one of this name.
+func (o *objects) content(but string) (columns []dataset.FeatureColumn) {
+	for _, c := range o.spec.Features {
+		if c.Name != but {
+			columns = append(columns, c)
 		}
 	}
+	return columns
+}
+
+// dealTogether makes rows stay together that are equal in these features.
+func (s *stage) dealTogether(features []string) {
+	s.schema.rows.Content = features
 	s.schema.rows.Groups = groupsOf(max(s.parsed.Selection.Groups(), selection.MostMeasured))
 }

@@ -332,6 +332,7 @@ func (w *fitter) fitLabel(encoded []byte) (tree.Label, error) {
 		warnOfMoments(w.driver.Reporter.Warn, column, classes, w.labelUnit())
 	default:
 		warnOfLabels(w.driver.Reporter.Warn, column, classes, rows)
+		warnOfManyClasses(w.driver.Reporter.Warn, column, classes, rows)
 	}
 	if classes, err = w.classesOf(classes); err != nil {
 		return tree.Label{}, err

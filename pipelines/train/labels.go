@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/naming"
+	"github.com/espalier-ml/espalier/io/csvio"
 )
 
 // numbersFrom is the number of classes from which a label of numbers is probably a quantity: scales and codes have fewer.
@@ -124,6 +125,29 @@ func warnOfLabels(warn func(text string), column string, classes []string, rows 
 	}
 }
 
+// warnOfManyClasses warns of classes that are probably values of a quantity in a spelling that is not read as numbers, or
+// names of single rows.
+func warnOfManyClasses(warn func(text string), column string, classes []string, rows map[string]int64) {
+	const few = 3 // rows of a class, on average
+	if len(classes) < numbersFrom {
+		return
+	}
+	var looks csvio.Looks
+	total := int64(0)
+	for _, name := range classes {
+		looks.Add(name, 1)
+		total += rows[name]
+	}
+	switch what, _ := looks.Mostly(); {
+	case what != "":
+		warn(fmt.Sprintf("the label %q has %d classes, most of which are %s: Espalier predicts classes; write numbers as numbers, which "+
+			"--label_cuts makes classes of, or write a column of classes", column, len(classes), what))
+	case total < few*int64(len(classes)):
+		warn(fmt.Sprintf("the label %q has %d classes of %.2g rows on average, as names or keys have: name a column of classes by --label",
+			column, len(classes), float64(total)/float64(len(classes))))
+	}
+}
+
 // warnOfMoments warns of a label of points in time, which are no names of classes.
 func warnOfMoments(warn func(text string), column string, classes []string, u dataset.Unit) {
 	if x, err := strconv.ParseFloat(classes[0], 64); err == nil {
@@ -203,11 +227,12 @@ func misspelled(classes []string, rows map[string]int64) (list []string) {
 	return list
 }
 
-// plain returns a name without the differences of case, of blanks around it, and of zeros: 1 of 001 and 1.0.
+// plain returns a name without the differences of case, of blanks, and of zeros: 1 of 001 and 1.0.
 func plain(name string) string {
-	name = strings.ToLower(strings.TrimSpace(name))
-	if x, isNumber := dataset.LabelNumber(strings.TrimLeft(name, "0")); isNumber {
-		return dataset.SpellNumber(x)
+	name = strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(name, "\u200b", ""))), " ")
+	if whole, tenths, _ := strings.Cut(name, "."); whole != "" && strings.Trim(whole+tenths, "0123456789") == "" {
+		name = strings.TrimRight(cmp.Or(strings.TrimLeft(whole, "0"), "0")+"."+tenths, "0")
+		name = strings.TrimSuffix(name, ".")
 	}
 	return name
 }

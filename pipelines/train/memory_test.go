@@ -57,7 +57,7 @@ func TestMemory(t *testing.T) {
 		t.Errorf("by default: %s, want no level", all)
 	}
 	got, jobs := run(1 << 20)
-	if all := strings.Join(jobs, " "); !strings.Contains(all, "coalesce copies level 0 induce") {
+	if all := strings.Join(jobs, " "); !strings.Contains(all, "coalesce copies copies level 0 induce") {
 		t.Errorf("--memory 1MiB: %s, want levels", all)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

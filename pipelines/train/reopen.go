@@ -76,8 +76,8 @@ func (p *reopened) fit(ctx context.Context, what string) error {
 	if err := p.stage.check(ctx); err != nil {
 		return p.because(what, err)
 	}
-	if p.manifest.Counters[runfolder.RowsOfCopies] > 0 {
-		p.stage.dealTogether(p.manifest.CopiesBut)
+	if len(p.manifest.CopiesBy) > 0 {
+		p.stage.dealTogether(p.manifest.CopiesBy)
 	}
 	p.fitted, err = (&fitter{p.stage}).fit(ctx)
 	return err

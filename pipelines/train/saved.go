@@ -86,7 +86,7 @@ func (p *promotion) rebuild(ctx context.Context) error {
 
 // dependent reports whether some rows of the run depend on each other, see dataset.Parting.Dependent.
 func (p *promotion) dependent() bool {
-	return p.config.Dependent() || p.manifest.Counters[runfolder.RowsOfCopies] > 0
+	return p.config.Dependent() || len(p.manifest.CopiesBy) > 0
 }
 
 // unknownGroups returns the groups of rows that were not saved with the counts of the rows.

@@ -44,8 +44,6 @@ type schema struct {
 	rows    jobs.RowSpec
 	columns []schemaColumn
 	slices  []dataset.FeatureColumn // columns of --slice
-
-	copiesBut string // see runfolder.Manifest.CopiesBut
 }
 
 type schemaColumn struct {

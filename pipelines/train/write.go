@@ -68,10 +68,7 @@ func (w *writer) manifest(g *grown, c *chosen) *runfolder.Manifest {
 	for _, f := range w.input.Files {
 		m.Counters["footer_bytes"] += f.FooterBytes
 	}
-	if len(g.spec.Content) > 0 {
-		m.Counters[runfolder.RowsOfCopies] = g.stats.Rows
-		m.CopiesBut = w.schema.copiesBut
-	}
+	m.CopiesBy = g.spec.Content
 	m.Inputs = w.input.Manifest()
 	m.Measured = w.measured(g)
 	return m
