@@ -1,9 +1,12 @@
 package dataset
 
 import (
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // AddContent adds the hash of a column's values to hashes, by row. The sum over columns is a hash of the contents of a
@@ -48,6 +51,8 @@ type Copies struct {
 	Disputed   int64        // contents of rows with different labels
 	// Times is how many contents have a number of rows, by this number.
 	Times map[int64]int64
+	// Labels is how many rows have a label, by its hash.
+	Labels map[uint64]int64
 }
 
 // Content is what is known of a content's rows.
@@ -92,11 +97,20 @@ func (c *Copies) Real() bool {
 	return c.Repeated() > c.Neighbours/float64(max(1, c.Contents))
 }
 
-// Agree reports whether rows with equal contents have equal labels. Cases of the same object, such as sales of a product,
-// have labels of their own and are no copies, whatever their contents are.
+// Agree reports whether rows with equal contents have equal labels, far more often than by chance. Cases of the same
+// object, such as sales of a product, have labels of their own and are no copies, whatever their contents are.
 func (c *Copies) Agree() bool {
-	const mostDisputed = 0.01 // share of the contents of several rows
-	return float64(c.Disputed) <= mostDisputed*float64(c.Contents-c.Times[1])
+	const mostDisputed = 0.1 // of the contents that would have several labels by chance
+	byChance := 0.
+	labels := slices.Sorted(maps.Values(c.Labels)) // in an order, as sums are rounded
+	for _, times := range slices.Sorted(maps.Keys(c.Times)) {
+		alike := 0.
+		for _, rows := range labels {
+			alike += portable.Exp(float64(times) * portable.Log(float64(rows)/float64(c.Rows)))
+		}
+		byChance += float64(float64(c.Times[times]) * (1 - alike))
+	}
+	return float64(c.Disputed) <= mostDisputed*byChance
 }
 
 // Even reports whether equal rows are copies of each other where a single column is measured, so that all rows are equal

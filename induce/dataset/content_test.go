@@ -89,6 +89,7 @@ func TestCopiesOfOneColumn(t *testing.T) {
 		for _, times := range c.times {
 			found.Add(&dataset.Content{Parts: [dataset.Parts]int64{int64(times)}, Labels: min(times, c.labels)})
 		}
+		found.Labels = map[uint64]int64{1: found.Rows / 2, 2: found.Rows - found.Rows/2}
 		even := found.Agree() && found.Even()
 		if found.Neighbours = float64(dataset.Rests{rest}.Neighbours()); found.Real() || even != c.copies {
 			t.Errorf("%s: copies %v, by neighbours %v", name, even, found.Real())

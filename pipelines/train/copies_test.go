@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/train"
 )
@@ -24,7 +25,7 @@ import (
 func TestCopies(t *testing.T) {
 	const n = 800
 	r := rand.New(rand.NewPCG(5, 60))
-	twice, ratings, zeros := newRows(n), newRows(n), newRows(n)
+	twice, ratings, zeros, sales := newRows(n), newRows(n), newRows(n), newRows(n)
 	for i := range n {
 		a, b := r.NormFloat64(), r.NormFloat64()
 		class := []string{"low", "high"}[r.IntN(2)]
@@ -83,10 +84,58 @@ func TestCopies(t *testing.T) {
 			t.Errorf("warnings %q, tree %s", warned, tree)
 		}
 	}
-	for name, rows := range map[string]*rows{"ratings": ratings, "rows of zeros": zeros} {
+	for i := range n { // sales of 100 products have labels of their own
+		sales.a[i], sales.b[i] = sales.a[i%100], sales.b[i%100]
+		sales.class[i] = []string{"low", "high"}[r.IntN(2)]
+	}
+	for name, rows := range map[string]*rows{"ratings": ratings, "rows of zeros": zeros, "sales": sales} {
 		if _, warned = run(rows, one); len(warned) > 0 {
 			t.Errorf("warnings %q of %s", warned, name)
 		}
+	}
+}
+
+// TestEvaluatedCopies: evaluate counts copies as one, as training does: with two copies of each row, standard errors are
+// larger by the square root of two than those of rows, give or take the error of 60 buckets.
+func TestEvaluatedCopies(t *testing.T) {
+	const n = 2000
+	r := rand.New(rand.NewPCG(5, 84))
+	a, b, day, class := make([]float64, n), make([]float64, n), make([]float64, n), make([]string, n)
+	for i := range n {
+		a[i], b[i], day[i], class[i] = r.NormFloat64(), r.NormFloat64(), float64(i%2), []string{"low", "high"}[r.IntN(2)]
+		if a[i] > r.NormFloat64() {
+			class[i] = "high"
+		}
+		if i%2 == 1 {
+			a[i], b[i], class[i] = a[i-1], b[i-1], class[i-1]
+		}
+	}
+	c := oneTree()
+	c.Input, c.Label, c.Output, c.Ignore = []string{filepath.Join(t.TempDir(), "rows.parquet")}, "class", t.TempDir(), nil
+	if err := parquetio.Write(t.Context(), objectstore.New(), c.Input[0], []parquetio.WriteColumn{
+		{Name: "a", Values: a}, {Name: "b", Values: b}, {Name: "day", Values: day}, {Name: "class", Values: class},
+	}, parquetio.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var told silent
+	if _, err := train.Train(t.Context(), c, &told); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(told.warnings, func(text string) bool { return strings.Contains(text, `but "day"`) }) {
+		t.Fatalf("warnings %q", told.warnings)
+	}
+	var errors [2]float64
+	for i, group := range []string{"", config.ColumnNone} {
+		e := config.DefaultEvaluate()
+		e.Model, e.Input, e.Group = c.Output, c.Input, group
+		_, m, err := pipelines.Evaluate(t.Context(), e, &silent{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		errors[i] = m.Test.Intervals.Accuracy.StandardError
+	}
+	if by := errors[0] / errors[1]; by < 1.2 || by > 1.7 {
+		t.Errorf("standard errors %v by copies and %v by rows", errors[0], errors[1])
 	}
 }
 

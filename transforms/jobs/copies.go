@@ -121,7 +121,7 @@ func (f *copies) end(ctx context.Context, emit func(int64, []byte)) error {
 
 // ReadCopies returns the counts of Copies.
 func ReadCopies(ctx context.Context, c *CopiesConfig) (*dataset.Copies, error) {
-	found := new(dataset.Copies)
+	found := &dataset.Copies{Labels: make(map[uint64]int64)}
 	err := readCounts(ctx, c.Out, []int64{predictedKey}, func(_ int, b []byte) error {
 		if b == nil {
 			return errGone(c.Out, predictedKey)
@@ -148,6 +148,7 @@ func ReadCopies(ctx context.Context, c *CopiesConfig) (*dataset.Copies, error) {
 			c.Labels++
 			for part, rows := range e.Counters {
 				c.Parts[part] += rows
+				found.Labels[e.Words[2]] += rows
 			}
 		}
 		for _, c := range contents { // in any order: sums of integers
