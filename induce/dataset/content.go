@@ -100,7 +100,7 @@ func (c *Copies) Real() bool {
 // Agree reports whether rows with equal contents have equal labels, far more often than by chance. Cases of the same
 // object, such as sales of a product, have labels of their own and are no copies, whatever their contents are.
 func (c *Copies) Agree() bool {
-	const mostDisputed = 0.1 // of the contents that would have several labels by chance
+	const mostDisputed = 0.1 // share of the disputed contents that chance would give
 	byChance := 0.
 	labels := slices.Sorted(maps.Values(c.Labels)) // in an order, as sums are rounded
 	for _, times := range slices.Sorted(maps.Keys(c.Times)) {

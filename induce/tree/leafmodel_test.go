@@ -156,7 +156,7 @@ func modelTrees(t *testing.T, check func(t *testing.T, tr *tree.Tree, rows []row
 			}
 			withModels(r, tr, .7, 6)
 			switch {
-			case seed >= 18:
+			case seed >= 22:
 				withBoosters(r, tr, .3, 40, 31) // of up to 32 ends; some boosters take two parts of a scorer
 			case seed >= 12:
 				withBoosters(r, tr, .3, 6, 12)

@@ -256,7 +256,7 @@ func TestLevelsUnordered(t *testing.T) {
 				}
 				d = d.Unordered(r)
 				trees := randomTrees(r, a, family)
-				growAlike(t, r, d, trees, []int64{0, 20, 75}, []int{50, 1 << 20}, []int64{0, 30_000, 1 << 30})
+				growAlike(t, r, d, trees, []int64{0, 75}, []int{50}, []int64{0, 30_000, 1 << 30})
 				for i := range trees {
 					tests += checkPresence(t, d, d.Grow(trees[i], 1))
 				}
@@ -308,7 +308,7 @@ func TestLevelsLarge(t *testing.T) {
 		for _, family := range growtest.AllFamilies() {
 			t.Run(fmt.Sprintf("algorithm=%s/tests=%s", a, family), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(a)+100, uint64(family)<<8))
-				d := growtest.New(r, features, 2+r.IntN(2)*r.IntN(3), 2500, r.IntN(2) == 0).Weighty(r)
+				d := growtest.New(r, features, 2+r.IntN(2)*r.IntN(3), 1200, r.IntN(2) == 0).Weighty(r)
 				if r.IntN(2) == 0 {
 					d = d.Constrained(r)
 				}
