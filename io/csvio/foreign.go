@@ -9,8 +9,10 @@ import (
 
 // foreign lists formats that are mistaken for CSV, by the bytes with which their files begin.
 var foreign = []struct{ begins, what, hint string }{ //nolint:gochecknoglobals // a table
-	{"\xff\xfe", "in UTF-16", utf16Hint},
-	{"\xfe\xff", "in UTF-16", utf16Hint},
+	{"\xff\xfe\x00\x00", "in UTF-32", iconv("UTF-32")},
+	{"\x00\x00\xfe\xff", "in UTF-32", iconv("UTF-32")},
+	{"\xff\xfe", "in UTF-16", iconv("UTF-16")},
+	{"\xfe\xff", "in UTF-16", iconv("UTF-16")},
 	{"PK\x03\x04", "a ZIP archive, as .xlsx and .ods files are", "save the sheet as CSV in UTF-8, or unzip the file"},
 	{"\xd0\xcf\x11\xe0", "an .xls file", "save the sheet as CSV in UTF-8"},
 	{"\x28\xb5\x2f\xfd", "compressed by Zstandard", "write: zstd -dc FILE | espalier import - --output FOLDER"},
@@ -34,7 +36,10 @@ var foreignTexts = []struct { //nolint:gochecknoglobals // a table
 	{regexp.MustCompile(`^\s*@(?i:relation)\s`), "an ARFF file", "remove the lines above the rows, and name the columns by --names"},
 }
 
-const utf16Hint = "write: iconv -f UTF-16 -t UTF-8 FILE | espalier import - --output FOLDER"
+// iconv returns the hint for a file in an encoding.
+func iconv(encoding string) string {
+	return "write: iconv -f " + encoding + " -t UTF-8 FILE | espalier import - --output FOLDER"
+}
 
 // refuseForeign returns an error if the beginning of a file shows that it is not CSV.
 func refuseForeign(file string, head []byte) error {
@@ -52,7 +57,11 @@ func refuseForeign(file string, head []byte) error {
 		}
 	}
 	if bytes.Count(head, []byte{0})*4 > len(head) {
-		return refused("in UTF-16 or binary", "write: iconv -f UTF-16LE -t UTF-8 FILE | espalier import - --output FOLDER")
+		encoding := "UTF-16LE"
+		if head[0] == 0 {
+			encoding = "UTF-16BE"
+		}
+		return refused("in UTF-16 or binary", iconv(encoding))
 	}
 	return nil
 }
