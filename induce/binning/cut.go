@@ -1,6 +1,10 @@
 package binning
 
-import "math"
+import (
+	"math"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
 
 // cutBefore appends the cut between values i-1 and i, if there is one.
 func (f *Fitter) cutBefore(cuts []float64, i int) []float64 {
@@ -13,7 +17,7 @@ func (f *Fitter) cutBefore(cuts []float64, i int) []float64 {
 // cut returns the cut between values i-1 and i, or the lower edge of the right bucket.
 func (f *Fitter) cut(i int) (float64, bool) {
 	if f.shift == 0 {
-		a, b := f.values[i-1], f.values[i]
+		a, b := f.gap(i)
 		m, ok := midpoint(a, b)
 		if ok && !f.midpoints && !math.IsInf(b-a, 0) {
 			m = shortest(a, b, m)
@@ -25,6 +29,21 @@ func (f *Fitter) cut(i int) (float64, bool) {
 	}
 	end := keyNumber(numberKey(f.values[i-1]) + 1<<f.shift) // end of the left bucket
 	return end, !math.IsInf(end, 1)
+}
+
+// gap returns the ends of the gap between values i-1 and i: cuts c with a < c <= b part the two values. They part also the
+// decimals that the values stand for if they are float32s: the same rows may come back as doubles or texts, and 2.1 is
+// above its float32. Cuts of k-means are midpoints.
+func (f *Fitter) gap(i int) (a, b float64) {
+	a, b = f.values[i-1], f.values[i]
+	if f.midpoints || math.IsInf(a, 0) || math.IsInf(b, 0) {
+		return a, b
+	}
+	low, high := max(a, dataset.SingleDecimal(a)), min(b, dataset.SingleDecimal(b))
+	if low < high {
+		return low, high
+	}
+	return a, b
 }
 
 // midpoint returns a finite number m with a < m <= b: the midpoint, rounded. ok is false if there is

@@ -146,12 +146,17 @@ func (f *Fitter) fitCuts(s *Summary, c *FeatureConfig) []float64 {
 	return cuts
 }
 
-// parting returns the cuts that part values from those below the cut, and from the cut before it.
+// parting returns the cuts that part values from those below the cut, and from the cut before it. A float32 of the
+// decimal of a cut belongs above the cut: if it is below the decimal, it is the cut.
 func (f *Fitter) parting(cuts []float64) []float64 {
 	list := []float64{}
 	below := 0
 	for _, cut := range cuts {
 		at, _ := slices.BinarySearch(f.values, cut)
+		if at > 0 && dataset.IsSingle(f.values[at-1], cut) {
+			at--
+			cut = f.values[at]
+		}
 		if at > below && at < len(f.values) {
 			list = append(list, cut)
 			below = at

@@ -43,7 +43,8 @@ func ParseMethod(s string) (Method, error) {
 // Quantile: for i = 1..B-1, take the first distinct value whose cumulative weight reaches i W / B;
 // the cut is between it and the next distinct value. Equal cuts are merged, and there is no cut after
 // the last value. A cut between two values is the decimal of the fewest digits that tells them apart, and among
-// these the one nearest to their midpoint; for KMeans it is the midpoint, as in the paper. Uniform: cuts that separate no values are left out. KMeans: see Fitter.
+// these the one nearest to their midpoint; for KMeans it is the midpoint, as in the paper. If the values are float32s,
+// it also tells the decimals apart that they stand for. Uniform: cuts that separate no values are left out. KMeans: see Fitter.
 //
 // Two neighbouring values share a bin if no finite number separates them, such as the greatest
 // float64 and infinity.
@@ -129,6 +130,8 @@ func (f *Fitter) uniform(cuts []float64, bins int) []float64 {
 		cut = right
 		if f.shift != 0 {
 			edge = f.values[right]
+		} else if a, b := f.gap(right); !(a < edge && edge <= b) {
+			edge, _ = f.cut(right)
 		}
 		cuts = append(cuts, edge)
 	}

@@ -424,3 +424,42 @@ func TestFitCategoricalErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestFitNumericSingles: a float32 of tenths and its decimal have the same bin, so that rows may be scored as float32s,
+// as doubles or as texts. Doubles keep their cuts: those of TestShortest.
+func TestFitNumericSingles(t *testing.T) {
+	singles, decimals := make([]float64, 401), make([]float64, 401)
+	for i := range singles {
+		decimals[i] = float64(i-200) / 10
+		singles[i] = float64(float32(decimals[i]))
+	}
+	for name, fit := range map[string]func(s *binning.Summary) []float64{
+		"a bin a value": func(s *binning.Summary) []float64 { return binning.FitNumeric(s, binning.Quantile, 500) },
+		"quantile":      func(s *binning.Summary) []float64 { return binning.FitNumeric(s, binning.Quantile, 37) },
+		"uniform":       func(s *binning.Summary) []float64 { return binning.FitNumeric(s, binning.Uniform, 100) },
+		"own cuts": func(s *binning.Summary) []float64 {
+			f, err := binning.FitFeature("c", s, binning.FeatureConfig{Cuts: []float64{-2.1, -1.9, 1.9, 2.1, 2.2, 2.3, 12.7}})
+			if err != nil || len(f.Cuts) != 7 {
+				t.Errorf("cuts %v, %v, want 7", f.Cuts, err)
+			}
+			return f.Cuts
+		},
+	} {
+		cuts := fit(numericSummary(singles))
+		for i, x := range singles {
+			if a, b := bin(cuts, x), bin(cuts, decimals[i]); a != b {
+				t.Errorf("%s: %v is in bin %d, and its float32 in bin %d", name, decimals[i], b, a)
+			}
+		}
+	}
+	mixed := slices.Concat(singles, decimals)
+	cuts := binning.FitNumeric(numericSummary(mixed), binning.Quantile, 2000)
+	if want := len(distinct(mixed)) - 1; len(cuts) != want {
+		t.Errorf("%d cuts part float32s and doubles, want %d", len(cuts), want)
+	}
+}
+
+// distinct returns the different values, ascending.
+func distinct(values []float64) []float64 {
+	return slices.Compact(slices.Sorted(slices.Values(values)))
+}

@@ -86,8 +86,9 @@ func (c *ClassCodes) oneOf(names ...string) (code uint16, ok bool) {
 
 // rangeOf returns the code of the class whose range contains x; ok is false if no range or several ranges contain x.
 func (c *ClassCodes) rangeOf(x float64) (code uint16, ok bool) {
-	for _, r := range c.ranges {
-		if x < r.from || x >= r.below && !r.open {
+	for i := range c.ranges {
+		r := &c.ranges[i]
+		if !r.has(x) {
 			continue
 		}
 		if ok {

@@ -121,6 +121,7 @@ func (w *Watch) numbers(numbers []float64) (n Novelty) {
 		case x >= low && x <= high:
 		case x != x:
 			n.Missing++
+		case x < low && isNear(x, low), x > high && isNear(x, high):
 		default:
 			n.Outside++
 		}
@@ -130,3 +131,6 @@ func (w *Watch) numbers(numbers []float64) (n Novelty) {
 	}
 	return n
 }
+
+// isNear reports whether one of two numbers is the float32 of the other.
+func isNear(x, y float64) bool { return IsSingle(x, y) || IsSingle(y, x) }

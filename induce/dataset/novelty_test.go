@@ -24,6 +24,18 @@ func TestWatch(t *testing.T) {
 			dataset.Vector{Type: dataset.Number, Numbers: []float64{nan, 1, 5, 0.9, 5.1, -inf, inf, 3}},
 			dataset.Novelty{Missing: 1, Outside: 4},
 		},
+		{ // the float32 of 2.1 is below it, and the float32 of 2.2 above it; 2.0999999 and 2.2000001 are other numbers
+			"float32s at the ends",
+			dataset.Feature{Kind: dataset.Numeric, Range: []float64{2.1, 2.2}, Missing: 1},
+			dataset.Vector{Type: dataset.Number, Numbers: []float64{float64(float32(2.1)), float64(float32(2.2)), 2.0999999, 2.2000001}},
+			dataset.Novelty{Outside: 2},
+		},
+		{
+			"ends that are float32s",
+			dataset.Feature{Kind: dataset.Numeric, Range: []float64{float64(float32(2.2)), float64(float32(2.3))}, Missing: 1},
+			dataset.Vector{Type: dataset.Number, Numbers: []float64{2.2, 2.3, 2.19, 2.31}},
+			dataset.Novelty{Outside: 2},
+		},
 		{
 			"numbers of unknown range", unbounded,
 			dataset.Vector{Type: dataset.Number, Numbers: []float64{nan, 1, -inf}},

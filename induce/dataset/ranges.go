@@ -24,10 +24,10 @@ func RangeNames(cuts []float64) []string {
 	return append(names, fromCut+SpellNumber(cuts[len(cuts)-1]))
 }
 
-// RangeAt returns the index of the range of x, which is not NaN.
+// RangeAt returns the index of the range of x, which is not NaN. The float32 of a cut is in the range that begins there.
 func RangeAt(cuts []float64, x float64) int {
 	at, found := slices.BinarySearch(cuts, x)
-	if found {
+	if found || at < len(cuts) && IsSingle(x, cuts[at]) {
 		at++
 	}
 	return at
@@ -38,6 +38,12 @@ type classRange struct {
 	from, below float64
 	open        bool // whether the range has no upper end
 	code        uint16
+}
+
+// has reports whether x is in the range: see RangeAt.
+func (r *classRange) has(x float64) bool {
+	reaches := func(cut float64) bool { return x >= cut || IsSingle(x, cut) }
+	return reaches(r.from) && (r.open || !reaches(r.below))
 }
 
 // parseRange parses a name of RangeNames.

@@ -25,6 +25,14 @@ func TestRanges(t *testing.T) {
 	if want := []string{"< 10", "10 to < 20", ">= 20"}; !slices.Equal(dataset.RangeNames([]float64{10, 20}), want) {
 		t.Errorf("names %q", dataset.RangeNames([]float64{10, 20}))
 	}
+	for _, cut := range []float64{2.1, 2.2} { // one float32 is below its decimal, the other above
+		cuts := []float64{0, cut}
+		x := float64(float32(cut))
+		code, ok := dataset.NewClassCodes(dataset.RangeNames(cuts)).Read(dataset.SpellNumber(x))
+		if !ok || code != 2 || dataset.RangeAt(cuts, x) != 2 {
+			t.Errorf("the float32 of %v is of range %d, %d, want 2", cut, code, dataset.RangeAt(cuts, x))
+		}
+	}
 	codes := dataset.NewClassCodes([]string{"< 10", "< 20", ">= b", "other", " to < "})
 	for label, want := range map[string]int{"5": -1, "15": 1, "25": -1, "NaN": -1, "x": -1, "< 10": 0} {
 		if code, ok := codes.Read(label); ok != (want >= 0) || ok && int(code) != want {

@@ -64,6 +64,9 @@ func newChecker(b *Bounds) *checker {
 		c.known = make(map[string]bool, len(b.Values))
 		for _, value := range b.Values {
 			c.known[value] = true
+			if x, ok := dataset.LabelNumber(value); ok && c.Number && c.Unit == dataset.Plain {
+				c.known[dataset.SpellNumber(x)] = true // 3 for 3.0
+			}
 		}
 	}
 	return c
@@ -142,11 +145,12 @@ func (c *checker) numbers(v *dataset.Vector) []float64 {
 	return numbers
 }
 
+// number checks a number. The float32 of a bound is the bound.
 func (c *checker) number(x float64) Reason {
 	switch {
-	case c.Min != nil && x < *c.Min:
+	case c.Min != nil && x < *c.Min && !dataset.IsSingle(x, *c.Min):
 		return BelowMin
-	case c.Max != nil && x > *c.Max:
+	case c.Max != nil && x > *c.Max && !dataset.IsSingle(x, *c.Max):
 		return AboveMax
 	case c.Whole && x != math.Trunc(x):
 		return NotWhole
@@ -156,7 +160,7 @@ func (c *checker) number(x float64) Reason {
 }
 
 // listed returns a function that reports whether the value at a position of the vector is known;
-// nil if all are. Texts of a dictionary are looked up once.
+// nil if all are. The float32 of a known number is known. Texts of a dictionary are looked up once.
 func (c *checker) listed(v *dataset.Vector) func(i int) bool {
 	switch {
 	case c.known == nil:
@@ -168,6 +172,9 @@ func (c *checker) listed(v *dataset.Vector) func(i int) bool {
 		}
 		return func(i int) bool { return known[i] }
 	default:
-		return func(i int) bool { return c.known[c.Unit.Spell(v.Numbers[i])] }
+		return func(i int) bool {
+			x := v.Numbers[i]
+			return c.known[c.Unit.Spell(x)] || c.Unit == dataset.Plain && c.known[dataset.SpellNumber(dataset.SingleDecimal(x))]
+		}
 	}
 }
