@@ -291,6 +291,24 @@ func oddValues() map[string]badInput {
 			withColumns(column("x", repeat(20, func(i int) int64 { return 1<<53 + int64(i) })), class), nil, 3,
 			[]string{"data.parquet", "row group 0", `column "x"`, "900719925474099"},
 		},
+		"infinite times": {
+			withColumns(column("t", repeat(20, func(i int) float64 { return 1 / float64(i%10) })), class),
+			[]string{"--split_time", "t"},
+			3,
+			[]string{`column "t"`, "not finite", `"+Inf"`},
+		},
+		"times in nanoseconds": {
+			withColumns(column("t", repeat(20, func(i int) int64 { return 1<<60 + int64(i) })), class),
+			[]string{"--split_time", "t"},
+			2,
+			[]string{`column "t" has whole numbers that may be beyond 2^53`, "TIMESTAMP or in microseconds"},
+		},
+		"weights beyond 2^53": {
+			withColumns(column("x", repeat(20, func(i int) int64 { return 1<<60 + int64(i) })), class),
+			[]string{"--weight", "x"},
+			3,
+			[]string{`column "x"`, "1152921504606846977", "divide the weights by a constant"},
+		},
 		"10 MB text": {
 			withColumns(column("x", repeat(20, func(i int) string { return big + ab(i) })), class), nil, 3,
 			[]string{`column "x"`, "--ignore"},

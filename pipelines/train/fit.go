@@ -186,7 +186,16 @@ func (w *fitter) cutTimes(ctx context.Context, p *dataset.Parting) error {
 			Hint: "round them, to days for example",
 		}
 	}
-	p.CutTimes(times.Numbers())
+	values, rows := times.Numbers()
+	for _, x := range values {
+		if math.IsInf(x, 0) {
+			return &dataset.DataError{
+				Column: p.Time, Value: dataset.SpellNumber(x), Problem: "a time that is not finite",
+				Hint: "write the time of such rows, or leave them out of the input",
+			}
+		}
+	}
+	p.CutTimes(values, rows)
 	return nil
 }
 

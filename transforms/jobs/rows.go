@@ -311,7 +311,8 @@ func (g *rowGroup) prepare() error {
 	g.parts = make([]dataset.Part, g.Rows())
 	if g.spec.Weight != "" {
 		if err := columns.readNumbers(g.spec.Weight, &g.own); err != nil {
-			return err
+			// a whole number that floats do not keep exact
+			return dataset.ReplaceHint(err, "divide the weights by a constant, or write them as DOUBLE")
 		}
 		if err := g.checkWeights(); err != nil {
 			return err
