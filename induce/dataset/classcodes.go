@@ -8,8 +8,9 @@ import (
 
 // ClassCodes has the codes of classes by their names.
 type ClassCodes struct {
-	codes  map[string]uint16
-	ranges []classRange // classes whose names are ranges of numbers, see RangeNames
+	codes    map[string]uint16
+	ranges   []classRange // classes whose names are ranges of numbers, see RangeNames
+	booleans []uint16     // codes of false and true, if these are the two classes; nil otherwise
 }
 
 // NewClassCodes returns the codes of the classes: their positions.
@@ -22,6 +23,7 @@ func NewClassCodes(classes []string) *ClassCodes {
 			c.ranges = append(c.ranges, r)
 		}
 	}
+	c.booleans = booleansOf(classes)
 	return c
 }
 
@@ -35,7 +37,8 @@ func (c *ClassCodes) Code(name string) (code uint16, ok bool) {
 }
 
 // Read returns the code of the class that a label names. A label that is no class by its spelling may spell the class as
-// another type does: 1.0 is 1, and True is true or, if the classes are 0 and 1, 1. The code 01 is not 1. A number is of
+// another type does: 1.0 is 1, and if the two classes are false and true in upper or lower case, or 0 and 1, the label may
+// be any of these. The code 01 is not 1. A number is of
 // the class whose name is a range with it, see RangeNames.
 func (c *ClassCodes) Read(label string) (code uint16, ok bool) {
 	if code, ok = c.codes[label]; ok {
@@ -54,15 +57,27 @@ func (c *ClassCodes) Read(label string) (code uint16, ok bool) {
 		}
 	}
 	switch {
-	case len(c.codes) != 2:
+	case c.booleans == nil:
 		return 0, false
 	case exact && x == 0 || strings.EqualFold(label, "false"):
-		return c.oneOf("false", "true", "0", "1")
+		return c.booleans[0], true
 	case exact && x == 1 || strings.EqualFold(label, "true"):
-		return c.oneOf("true", "false", "1", "0")
+		return c.booleans[1], true
 	default:
 		return 0, false
 	}
+}
+
+// booleansOf returns the codes of the classes that are false and true; nil if the classes are others.
+func booleansOf(classes []string) []uint16 {
+	for _, names := range [][2]string{{"false", "true"}, {"0", "1"}} {
+		for i := range uint16(2) {
+			if len(classes) == 2 && strings.EqualFold(classes[i], names[0]) && strings.EqualFold(classes[1-i], names[1]) {
+				return []uint16{i, 1 - i}
+			}
+		}
+	}
+	return nil
 }
 
 // LabelNumber returns the number that a label spells. A code with leading zeros, a boolean and NaN are no numbers.
@@ -71,17 +86,6 @@ func LabelNumber(label string) (x float64, ok bool) {
 	digits := strings.TrimLeft(label, "+-")
 	isCode := len(digits) > 1 && digits[0] == '0' && digits[1] != '.'
 	return x, err == nil && !isCode && !math.IsNaN(x)
-}
-
-// oneOf returns the code of the first or the third name, if the classes are it and the name that follows it.
-func (c *ClassCodes) oneOf(names ...string) (code uint16, ok bool) {
-	for i := 0; i < len(names); i += 2 {
-		code, ok = c.codes[names[i]]
-		if _, other := c.codes[names[i+1]]; ok && other {
-			return code, true
-		}
-	}
-	return 0, false
 }
 
 // rangeOf returns the code of the class whose range contains x; ok is false if no range or several ranges contain x.
