@@ -238,6 +238,7 @@ func (f *File) parseFooter(footer []byte) error {
 		return f.damaged(err)
 	}
 	markIndex(f.columns, meta.Metadata)
+	markDurations(f.columns, meta.Metadata)
 	f.byName = make(map[string]int, len(f.columns))
 	for i := range f.columns {
 		f.byName[f.columns[i].Name] = i

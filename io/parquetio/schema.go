@@ -24,6 +24,7 @@ type Column struct {
 	Nested      bool              // a group or a repeated column: not readable
 	Unsupported string            // reason why the column is unreadable; empty if it is readable
 	Optional    bool              // values may be missing
+	Duration    string            // Arrow's unit of durations, stored as numbers: s, ms, us or ns; empty: no durations
 	Index       bool              // the column was the index of a data frame
 	Wide        bool              // whole numbers that float64 may not hold exactly: see RowGroup
 }

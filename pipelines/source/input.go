@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,6 +130,7 @@ func join(to *parquetio.Column, c parquetio.Column) {
 		*to = c
 	default:
 		to.Index = to.Index || c.Index
+		to.Duration = cmp.Or(to.Duration, c.Duration)
 		to.Wide = to.Wide || c.Wide && to.Type == c.Type
 		to.Zone = to.Zone.With(c.Zone)
 	}
@@ -206,19 +208,22 @@ func holds(c *parquetio.Column) string {
 		return "booleans"
 	case c.Type == dataset.Text && !c.Wide:
 		return "texts"
+	case c.Duration != "":
+		return "durations in " + c.Duration
 	}
 	return c.Unit.Things()
 }
 
 // Check returns a *dataset.DataError if a file lacks the column or has values of another kind. A
-// column of nulls fits any kind. Milliseconds and nanoseconds are the same kind: see dataset.Unit.
+// column of nulls fits any kind, and numbers without a unit fit durations of one unit. Milliseconds and nanoseconds are the same kind: see dataset.Unit.
 func (in *Input) Check(column *parquetio.Column) error {
 	if err := in.CheckThere(column.Name); err != nil {
 		return err
 	}
 	for i, file := range in.Files {
 		c := in.ByName[i][column.Name]
-		if (c.Type != column.Type || c.Wide != column.Wide || c.Unit != column.Unit) && !c.Null && !column.Null {
+		other := c.Duration != "" && column.Duration != "" && c.Duration != column.Duration
+		if (c.Type != column.Type || c.Wide != column.Wide || c.Unit != column.Unit || other) && !c.Null && !column.Null {
 			return &dataset.DataError{
 				File: file.URL, Column: column.Name,
 				Problem: fmt.Sprintf("the column holds %s here and %s in other files", holds(&c), holds(column)),

@@ -192,6 +192,32 @@ func TestCheck(t *testing.T) {
 		dataset.DataError{File: "c.parquet", Column: "date", Problem: "holds dates here and texts in other files", Hint: "--ignore"})
 }
 
+// TestDurations: files must agree on the unit of durations. Numbers without a unit fit any.
+func TestDurations(t *testing.T) {
+	folder := t.TempDir()
+	from := filepath.Dir(typesFile)
+	us := copied(t, filepath.Join(from, "durations_us.parquet"), filepath.Join(folder, "a.parquet"))
+	ns := copied(t, filepath.Join(from, "durations_ns.parquet"), filepath.Join(folder, "c.parquet"))
+	plain := write(t, filepath.Join(folder, "b.parquet"), parquetio.WriteOptions{}, parquetio.WriteColumn{Name: "wait", Values: []int64{1, 2}})
+	f := begin(t)
+	for name, files := range map[string][]string{"two files": {us, ns}, "numbers between": {plain, us, ns}} {
+		in := open(t, f, files...)
+		wantData(t, name, in.Check(column(t, in, "wait")), dataset.DataError{
+			File: "c.parquet", Column: "wait", Problem: "holds durations in ns here and durations in us in other files", Hint: "make the files agree",
+		})
+	}
+	for _, files := range [][]string{{us, plain}, {plain, ns}} {
+		in := open(t, f, files...)
+		if err := in.Check(column(t, in, "wait")); err != nil {
+			t.Error(err)
+		}
+	}
+	in := open(t, f, us, ns)
+	if err := in.Check(column(t, in, "s")); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestLacking: a message about a column that some files lack names the last of them, and the last file that has it.
 func TestLacking(t *testing.T) {
 	folder := t.TempDir()

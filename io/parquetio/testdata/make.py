@@ -139,3 +139,14 @@ def digits():
 
 
 pq.write_table(digits(), "digits.parquet", row_group_size=25, use_dictionary=["int64", "decimal18"])
+
+
+def durations(unit):
+    """Durations of Arrow, which Parquet stores as numbers: only Arrow's schema in the footer has their units."""
+    units = {"wait": unit, "s": "s", "ms": "ms", "us": "us", "ns": "ns"}
+    columns = {name: pa.array([1, None, 3], pa.duration(u)) for name, u in units.items()}
+    return pa.table({"class": pa.array(["p", "q", "p"]), **columns, "number": pa.array([1, 2, 3], pa.int64())})
+
+
+for unit in ("us", "ns"):
+    pq.write_table(durations(unit), "durations_%s.parquet" % unit)
