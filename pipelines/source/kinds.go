@@ -95,10 +95,24 @@ func (in *Input) checkKind(column *parquetio.Column, f *dataset.Feature) error {
 		fault.Problem = fmt.Sprintf("the column holds numbers (%s), the tree's feature is of %s, as %q",
 			spellType(column), wanted(f), f.Values[0])
 		fault.Hint = "write the column as texts, as in training, or train again"
+	case f.Kind == dataset.Categorical && (column.Physical == "DOUBLE" || column.Physical == "FLOAT"):
+		at := slices.IndexFunc(f.Values, losesDigits)
+		if at < 0 {
+			return nil
+		}
+		fault.Problem = fmt.Sprintf("the column holds floating-point numbers (%s), which lack the last digits of values of the "+
+			"tree's feature, as %q", spellType(column), f.Values[at])
+		fault.Hint = "write the column as INT64 or as texts, as in training: data frames turn whole numbers with missing values into floats"
 	default:
 		return nil
 	}
 	return fault
+}
+
+// losesDigits reports whether a value is a whole number that floating point cannot hold.
+func losesDigits(value string) bool {
+	x, ok := dataset.LabelNumber(value)
+	return ok && dataset.LosesDigits(value, x)
 }
 
 // checkBoolean returns an error if booleans, read as the numbers 0 and 1, cannot be values

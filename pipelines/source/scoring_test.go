@@ -100,6 +100,10 @@ func TestScoringFaults(t *testing.T) {
 			[]dataset.Feature{category("float64", "red", "blue")},
 			dataset.DataError{Column: "float64", Problem: `holds numbers (DOUBLE), the tree's feature is of texts, as "red"`, Hint: "write the column as texts"},
 		},
+		"floats for long codes": {
+			[]dataset.Feature{category("float64", "1152921504606846976", "1152921504606846977")},
+			dataset.DataError{Column: "float64", Problem: `(DOUBLE), which lack the last digits of values of the tree's feature, as "1152921504606846977"`, Hint: "INT64 or as texts"},
+		},
 		"booleans for numbers":        {[]dataset.Feature{number("bool", dataset.Plain, 2, 7.5)}, dataset.DataError{Column: "bool", Problem: "holds booleans, the tree's feature is of numbers from 2 to 7.5", Hint: "as in training"}},
 		"booleans for dates":          {[]dataset.Feature{number("bool", dataset.Date, 0, 1)}, dataset.DataError{Column: "bool", Problem: "of dates from 1970-01-01 to 1970-01-02", Hint: "train again"}},
 		"booleans for unknown ranges": {[]dataset.Feature{number("bool", dataset.Date)}, dataset.DataError{Column: "bool", Problem: "the tree's feature is of dates", Hint: "train again"}},
@@ -107,6 +111,10 @@ func TestScoringFaults(t *testing.T) {
 		_, err := source.ScoringSpec(in, asking(c.features...), "", "", "")
 		c.want.File = typesFile
 		wantData(t, name, err, c.want)
+	}
+	codes := []string{"9007199254740991", "1152921504606846976", "01152921504606846977", "x"}
+	if _, err := source.ScoringSpec(in, asking(category("float64", codes...)), "", "", ""); err != nil {
+		t.Errorf("codes that floats hold: %v", err)
 	}
 	one := asking(number("float64", dataset.Plain))
 	_, err := source.ScoringSpec(in, one, "dictionry", "", "")
