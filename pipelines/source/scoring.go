@@ -185,7 +185,7 @@ func WarnOfNovelty(warn func(text string), t *tree.Tree, columns []runfolder.Col
 		if f.Missing > 0 {
 			nulls = missingBeyond(f.Missing, t.Training.Rows, c.Missing, rows)
 		}
-		share := float64(c.New()) / float64(rows)
+		share := float64(c.New()-nulls) / float64(rows)
 		what := "a value that training did not have (another spelling, blanks, another type?)"
 		if f.Other > 0 {
 			what = "a value that training did not have, or that was too rare to be a category (another spelling?)"
@@ -196,6 +196,7 @@ func WarnOfNovelty(warn func(text string), t *tree.Tree, columns []runfolder.Col
 			what = fmt.Sprintf("no value, and %s of the training rows had none (is the column filled?)",
 				textview.Percent(float64(f.Missing)/float64(t.Training.Rows)))
 		case nulls*2 > c.New():
+			share = float64(c.Missing) / float64(rows)
 			what = "no value, and all training rows had one (is the column filled?)"
 		case c.Outside > 0:
 			what = "a value outside of the range of training (another unit, another time?)"

@@ -2,6 +2,7 @@ package source_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -141,5 +142,30 @@ func TestScoringOfSeveralFiles(t *testing.T) {
 	wantData(t, "label", err, dataset.DataError{File: "a.parquet", Column: "x", Problem: "holds texts here", Hint: "write the column as one type in all files"})
 	if _, err := source.ScoringSpec(in, asking(category("day", "all", "none")), "", "", ""); err != nil {
 		t.Errorf("a column of the path: %v", err)
+	}
+}
+
+// TestWarnOfNovelty: the share is of the rows that the sentence is about. Of 150 rows, 50 are outside of the range and 50 have
+// no value, as a tenth of the training rows had.
+func TestWarnOfNovelty(t *testing.T) {
+	for _, c := range []struct {
+		known, missing, unseen, outside int64
+		want                            string
+	}{
+		{40, 50, 0, 50, `column "x": 33.3% of the rows have a value outside of the range`},
+		{0, 50, 50, 50, `column "x": 33.3% of the rows have a value outside of the range`},
+		{0, 60, 60, 50, `column "x": 40.0% of the rows have no value, and all training rows had one`},
+		{40, 90, 0, 0, `column "x": 60.0% of the rows have no value, and 10.0% of the training rows had none`},
+		{40, 15, 0, 15, ""},
+	} {
+		asked := asking(number("x", dataset.Plain, 0, 7))
+		asked.Features[0].Missing = c.known
+		asked.Training.Rows = 400
+		counts := []dataset.Novelty{{Missing: c.missing, Unseen: c.unseen, Outside: c.outside}}
+		got := ""
+		source.WarnOfNovelty(func(text string) { got += text }, asked, source.Novelties(asked, counts, 150), 150)
+		if !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%+v: %q", c, got)
+		}
 	}
 }
