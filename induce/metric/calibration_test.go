@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/espalier-ml/espalier/induce/metric"
 )
 
@@ -57,14 +59,14 @@ func TestCalibrationChance(t *testing.T) {
 	} {
 		off, observed, expected := 0.0, 0.0, 0.0
 		for _, s := range samplesOf(1, samples, c.rows, c.leaves, c.shares, 0) {
-			if s.Off() != (s.ObservedError > s.ChanceLimit) || s.ExpectedError > s.ObservedError {
+			if s.Off() != (s.ObservedError > *s.ChanceLimit) || *s.ExpectedError > s.ObservedError {
 				t.Fatalf("%s: %+v", name, *s)
 			}
 			if s.Off() {
 				off++
 			}
 			observed += s.ObservedError / samples
-			expected += s.ChanceError / samples
+			expected += *s.ChanceError / samples
 		}
 		if share := off / samples; share < 0.02 || share > 0.08 {
 			t.Errorf("%s: %.3f of the samples are off, want about 0.05", name, share)
@@ -86,7 +88,7 @@ func TestCalibrationPower(t *testing.T) {
 			if s.FarOff() {
 				far++
 			}
-			mean += s.ExpectedError / samples
+			mean += *s.ExpectedError / samples
 		}
 		if far/samples < 0.9 || math.Abs(mean-0.1) > 0.015 {
 			t.Errorf("%d rows: far off in %.2f of the samples, by %.4f on average; want 0.9 and 0.1", rows, far/samples, mean)
@@ -125,7 +127,7 @@ func TestCalibrationOfOlderDocuments(t *testing.T) {
 		if err = read.Check(); err != nil {
 			t.Fatal(err)
 		}
-		if got := read.Calibration; got.ExpectedError != m.Calibration.ExpectedError || got.ChanceLimit != m.Calibration.ChanceLimit {
+		if got := read.Calibration; !cmp.Equal(got, m.Calibration) {
 			t.Errorf("off by %v: %+v, want %+v", off, *got, *m.Calibration)
 		}
 	}

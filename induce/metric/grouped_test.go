@@ -189,7 +189,8 @@ func TestCopiesOfUnordered(t *testing.T) {
 	}
 }
 
-// TestFewGroups: a single bucket of groups defines no interval, nor does one that alone has a class.
+// TestFewGroups: a single bucket of groups defines no interval, nor does one that alone has a class. Without the interval
+// of the accuracy, it is not known how far chance explains the errors of the probabilities, and they are not judged.
 func TestFewGroups(t *testing.T) {
 	groups := func(more bool) *tree.GroupCounts {
 		g := &tree.GroupCounts{Keyed: true}
@@ -205,6 +206,10 @@ func TestFewGroups(t *testing.T) {
 		m := metric.OfLeaves(leaf, &tree.LeafCounts{Weights: [][]int64{{5, 3}}, Rows: []int64{8}, Groups: groups(more)}, 1)
 		if m.Intervals.AUCOvRMacro != nil || (m.Intervals.Accuracy == nil) == more {
 			t.Errorf("two buckets %v: intervals %+v", more, m.Intervals)
+		}
+		c := m.Calibration
+		if known := c.ChanceLimit != nil && c.ChanceError != nil && c.ExpectedError != nil; known != more || c.ObservedError != .125 {
+			t.Errorf("two buckets %v: calibration %+v", more, c) // 3 of 8 rows, and not 4, are of the second class
 		}
 	}
 }

@@ -455,7 +455,7 @@ func FuzzEvaluate(f *testing.F) {
 				t.Errorf("%s: %+v", what, *i)
 			}
 		}
-		if c := m.Calibration; !(c.ExpectedError <= c.MaximumError+1e-12 && c.MaximumError <= 1) {
+		if c := m.Calibration; !(*c.ExpectedError <= c.MaximumError+1e-12 && c.MaximumError <= 1) {
 			t.Errorf("calibration %+v", *c)
 		}
 		for _, c := range m.PerClass {

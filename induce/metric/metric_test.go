@@ -110,7 +110,7 @@ func TestEvaluateBinary(t *testing.T) {
 		// By hand: the leaves' rows by the probability of "yes". Chance: by SciPy.
 		Calibration: &metric.Calibration{
 			Class: "yes", ObservedError: 0.05701754385964912, MaximumError: 0.4 - 5./17,
-			ChanceError: 0.06851716231706206, ChanceLimit: 0.12465618941862702,
+			ExpectedError: new(0.), ChanceError: new(0.06851716231706206), ChanceLimit: new(0.12465618941862702),
 			Bins: []metric.CalibrationBin{
 				{From: .1, To: .2, Weight: 23, MeanProbability: .1, ObservedShare: 3. / 23},
 				{From: .4, To: .5, Weight: 17, MeanProbability: .4, ObservedShare: 5. / 17},
@@ -169,7 +169,7 @@ func TestEvaluateThreeClasses(t *testing.T) {
 		// By hand: the leaves' rows by the probability of the class predicted. Chance: by SciPy.
 		Calibration: &metric.Calibration{
 			ObservedError: 0.075, MaximumError: 9./11 - .6,
-			ChanceError: 0.0968672369930063, ChanceLimit: 0.16696292986464942,
+			ExpectedError: new(0.), ChanceError: new(0.0968672369930063), ChanceLimit: new(0.16696292986464942),
 			Bins: []metric.CalibrationBin{
 				{From: .5, To: .6, Weight: 19, MeanProbability: .5, ObservedShare: 10. / 19},
 				{From: .6, To: .7, Weight: 11, MeanProbability: .6, ObservedShare: 9. / 11},

@@ -64,7 +64,7 @@ func calibrationError(m *metric.Metrics) *float64 {
 	if m.Calibration == nil {
 		return nil
 	}
-	return &m.Calibration.ExpectedError
+	return m.Calibration.ExpectedError
 }
 
 func difference(was, now *float64) string {

@@ -74,13 +74,21 @@ func TestTrustInFigures(t *testing.T) {
 		f := &facts{Run: &runfolder.Run{Tree: &tree.Tree{}}, part: "test", metrics: &metric.Metrics{
 			Rows: 1234, Weight: 1234,
 			Calibration: &metric.Calibration{
-				ExpectedError: off, MaximumError: 2 * off, Bins: []metric.CalibrationBin{{To: 1, Weight: 1234}},
+				ExpectedError: &off, ObservedError: off, ChanceError: new(0.), ChanceLimit: new(0.), MaximumError: 2 * off, Bins: []metric.CalibrationBin{{To: 1, Weight: 1234}},
 			},
 		}}
 		short := f.whatToTrust().Short
 		if !strings.Contains(strings.ToLower(short), "off by ") || !strings.Contains(short, "1,234 test rows") ||
 			strings.HasPrefix(short, "Yes") {
 			t.Errorf("an error of %v: %s", off, short)
+		}
+		c := f.metrics.Calibration
+		c.ExpectedError = nil
+		c.ChanceError = nil
+		c.ChanceLimit = nil
+		short = f.whatToTrust().Short // rows of groups depend on each other
+		if !strings.HasPrefix(short, "Off by ") || !strings.Contains(short, "is not known) on 1,234 test rows") {
+			t.Errorf("an error of %v, and unknown chance: %s", off, short)
 		}
 	}
 }

@@ -16,7 +16,7 @@ func LiveTable(t *runfolder.LiveTree) *Table {
 		row := []string{name, strconv.FormatInt(d.Predictions, 10), strconv.FormatInt(d.Labelled, 10)}
 		if m := d.Metrics; m != nil {
 			row = append(row, Figure(m.AUCOvRMacro), areaInterval(m.Intervals), Figure(m.Accuracy), Figure(m.LogLoss),
-				Figure(&m.Calibration.ExpectedError), Figure(m.ExpectedCost))
+				Figure(m.Calibration.ExpectedError), Figure(m.ExpectedCost))
 		} else {
 			row = append(row, "-", "-", "-", "-", "-", "-")
 		}

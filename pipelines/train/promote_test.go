@@ -744,6 +744,11 @@ func TestPromoteByDemandOfGroups(t *testing.T) {
 	if !bytes.Equal(content(t, p.Output, "tree.json"), content(t, c.Output, "tree.json")) {
 		t.Error("another tree.json than training gives")
 	}
+	for _, part := range p.Metrics.Parts() { // the run does not keep the groups
+		if got := part.Metrics.Calibration; got.ExpectedError != nil || got.ChanceError != nil || got.ChanceLimit != nil || got.ObservedError == 0 {
+			t.Errorf("%s: calibration %+v", part.Name, got)
+		}
+	}
 	if _, err := promoted(t, plain.Output, -1, demand, func(c *config.Promote) { c.WithoutRows = true }); err == nil ||
 		!strings.Contains(err.Error(), "leave out --without_rows") {
 		t.Errorf("without rows: %v", err)
