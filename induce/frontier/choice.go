@@ -14,6 +14,8 @@ type Choice struct {
 	Chosen Point
 	Reason string   // why Best did not choose the highest score, or Total the least total; empty if they did
 	Listed []Listed // by ascending billed expected cost
+
+	ByDemand bool // whether a demand chose among the listed points, see Demand; Choose leaves it false
 }
 
 // Listed is a point of the frontier with its marks. If there is a limit on the most expensive path,

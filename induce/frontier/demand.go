@@ -66,6 +66,56 @@ func (d *Demand) Decide(contenders []Contender, chosen int) (int, *tree.Decision
 	return 0, nil, fault
 }
 
+// Instead returns the contender that is taken if the chosen one does not keep a demand that does not trade, and its decision.
+// rule chooses among the contenders that keep the demand, given by index. The error is the fault of the contender that comes
+// closest; fault is the fault of the chosen one.
+//
+// The confidence is for all contenders together (Bonferroni), but not together with the first test of the chosen one: the
+// probability that the tree taken has less than the share is at most twice one minus the confidence.
+func (d *Demand) Instead(
+	contenders []Contender, rule func(keeping []int) (int, error), fault error,
+) (int, *tree.Decision, error) {
+	risk := (1 - d.Confidence) / float64(len(contenders))
+	var keeping []int
+	thresholds := make([]float64, len(contenders))
+	for i := range contenders {
+		threshold, missed := d.threshold(&contenders[i], risk)
+		if missed != nil {
+			if shownBy(missed) > shownBy(fault) {
+				fault = missed
+			}
+			continue
+		}
+		thresholds[i] = threshold
+		keeping = append(keeping, i)
+	}
+	if keeping == nil {
+		return 0, nil, fault
+	}
+	at, err := rule(keeping)
+	if err != nil {
+		return 0, nil, err
+	}
+	return at, &tree.Decision{Positive: d.Class, Threshold: thresholds[at]}, nil
+}
+
+// shortage is the error of a tree that does not keep a demand.
+type shortage struct {
+	error
+
+	shown float64 // the last demanded share, of which the validation rows show this much
+}
+
+func (s *shortage) Unwrap() error { return s.error }
+
+// shownBy returns which share the validation rows show of a tree that does not keep a demand of one share; 0 if none.
+func shownBy(fault error) float64 {
+	if s, ok := errors.AsType[*shortage](fault); ok {
+		return s.shown
+	}
+	return 0
+}
+
 // threshold returns the threshold of a contender that keeps the demand, if each bound may err with the given probability.
 func (d *Demand) threshold(c *Contender, risk float64) (float64, error) {
 	at := slices.Index(c.Tree.Label.Classes, d.Class)
@@ -135,6 +185,7 @@ func (d *Demand) missed(m *metric.Metrics, class int, points []metric.OperatingP
 	own := m.PerClass[class].ROC.EffectiveRows
 	others := m.PerClass[class].ROC.EffectiveOthers
 	alone := true // each share can be shown at a threshold of its own
+	shown := 0.0
 	var texts []string
 	for _, x := range []struct {
 		name, of    string
@@ -163,17 +214,18 @@ func (d *Demand) missed(m *metric.Metrics, class int, points []metric.OperatingP
 			best = max(best, lowest(x.share(&points[i]), x.rows, risk))
 		}
 		texts = append(texts, fmt.Sprintf("%s, where the best that can be shown is %.3f", text, best))
+		shown = best
 	}
 	if d.Precision > 0 {
 		best := 0.0
-		shown := false
+		keeps := false
 		for i := range points {
 			p := &points[i]
 			rows := float64(own*p.Sensitivity.Value) + float64(others*(1-p.Specificity.Value))
 			best = max(best, lowest(p.PPV.Value, rows, risk/float64(len(points))))
-			shown = shown || passes(d.Precision, p.PPV.Value, rows, risk/float64(len(points)))
+			keeps = keeps || passes(d.Precision, p.PPV.Value, rows, risk/float64(len(points)))
 		}
-		alone = alone && shown
+		alone = alone && keeps
 		texts = append(texts, fmt.Sprintf("precision %v, where the best that can be shown is %.3f", d.Precision, best))
 	}
 	if len(points) == 0 {
@@ -182,8 +234,8 @@ func (d *Demand) missed(m *metric.Metrics, class int, points []metric.OperatingP
 	if len(texts) > 1 && alone {
 		texts = append(texts, "no single threshold keeps all of them")
 	}
-	return fmt.Errorf("%w of the class %q with a confidence of %v: %s; demand less, or give more validation rows", ErrDemand, d.Class,
-		d.Confidence, strings.Join(texts, "; "))
+	return &shortage{fmt.Errorf("%w of the class %q with a confidence of %v: %s; demand less, or give more validation rows", ErrDemand, d.Class,
+		d.Confidence, strings.Join(texts, "; ")), shown}
 }
 
 // neededRows returns the number of rows that show a share if none errs.

@@ -110,6 +110,47 @@ func TestDemandThatTrades(t *testing.T) {
 	}
 }
 
+// TestDemandTakesAnotherTree: if the chosen tree does not keep a demand of one share, the rule chooses among the trees that
+// keep it. Bounds then hold for all trees together: with two trees and a confidence of .95, a tree without a miss shows a
+// share of .95 with 72 rows, as .95^72 < .025 < .95^71, and not with 59. The error is the fault of the tree that comes
+// closest.
+func TestDemandTakesAnotherTree(t *testing.T) {
+	p := []float64{.9, .5, .1}
+	blind := fan(p, [][2]int64{{50, 36}, {25, 0}, {25, 36}}) // misses half
+	last := func(keeping []int) (int, error) { return keeping[len(keeping)-1], nil }
+	for _, x := range []struct {
+		rows int64
+		kept bool
+	}{{71, false}, {72, true}} {
+		d := &frontier.Demand{Class: "yes", Sensitivity: .95, Confidence: .95}
+		good := fan(p, [][2]int64{{10, x.rows}, {20, 0}, {70, 0}})
+		_, _, fault := d.Decide([]frontier.Contender{blind}, 0)
+		if !errors.Is(fault, frontier.ErrDemand) {
+			t.Fatal(fault)
+		}
+		at, decision, err := d.Instead([]frontier.Contender{blind, good}, last, fault)
+		if x.kept && (err != nil || at != 1 || !(decision.Threshold > .5 && decision.Threshold <= .9)) {
+			t.Errorf("%d rows: contender %d, %+v, %v", x.rows, at, decision, err)
+		}
+		if !x.kept && !errors.Is(err, frontier.ErrDemand) {
+			t.Errorf("%d rows: %v", x.rows, err)
+		}
+	}
+	d := &frontier.Demand{Class: "yes", Sensitivity: .99, Confidence: .95}
+	good := fan(p, [][2]int64{{10, 970}, {20, 20}, {70, 10}}) // 990 of 1,000 show less than .99
+	few := fan(p, [][2]int64{{50, 500}, {25, 100}, {25, 400}})
+	_, _, fault := d.Decide([]frontier.Contender{few}, 0)
+	_, _, err := d.Instead([]frontier.Contender{few, good}, last, fault)
+	if !errors.Is(err, frontier.ErrDemand) || !strings.Contains(err.Error(), "the best that can be shown is 0.98") || strings.Contains(fault.Error(), "0.98") {
+		t.Errorf("no tree keeps it: %v; the chosen one: %v", err, fault)
+	}
+	failing := errors.New("no rule")
+	if _, _, err := d.Instead([]frontier.Contender{fan(p, [][2]int64{{10, 999}, {20, 1}, {70, 0}})},
+		func([]int) (int, error) { return 0, failing }, fault); !errors.Is(err, failing) {
+		t.Errorf("a rule that fails: %v", err)
+	}
+}
+
 // TestDemandHolds: a tree of 90 leaves with known shares of both classes. The threshold is chosen on 150 rows of a class and
 // 300 others; its true shares are at least the demanded ones with about the confidence, however many thresholds there are.
 func TestDemandHolds(t *testing.T) {

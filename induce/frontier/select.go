@@ -99,6 +99,22 @@ func Select(points []Point, q Query) (Point, error) {
 	}
 }
 
+// Among returns a function that chooses among some of the points, given by index in ascending order, and returns an index.
+// Its errors are the errors of Select.
+func (q *Query) Among(points []Point) func(some []int) (int, error) {
+	return func(some []int) (int, error) {
+		list := make([]Point, len(some))
+		for i, at := range some {
+			list[i] = points[at]
+		}
+		chosen, err := Select(list, *q)
+		if err != nil {
+			return 0, err
+		}
+		return some[slices.IndexFunc(list, func(p Point) bool { return p.Same(&chosen) })], nil
+	}
+}
+
 // HighestWithin returns the point of the highest merit by a criterion whose expected cost is at most cost, which may be
 // 0. Judge must have set the merits. The error is ErrLimits if no point is that cheap.
 func HighestWithin(points []Point, by Criterion, cost float64) (Point, error) {

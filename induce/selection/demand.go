@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -33,35 +32,47 @@ func (c *Chooser) keepDemand(ctx context.Context, w *Winner) error {
 		groups = func(t *tree.Tree) *tree.GroupCounts { return c.Grouped.Counts(t, all) }
 	}
 	list := []*frontier.Candidate{w.Candidate}
-	var points []int // by candidate: index of the listed point
+	var listed []int // by candidate: index of the listed point
+	var points []frontier.Point
 	chosen := 0
-	if d.Trades() && w.Competition != nil {
+	if w.Competition != nil {
 		list = nil
+		pool := w.Competition.Pool
 		for i := range w.Competition.Choice.Listed {
-			p := &w.Competition.Choice.Listed[i]
-			if !c.Settings.Limits.Allow(&p.Complexity, p.PaidTests) {
+			p := w.Competition.Choice.Listed[i].Point
+			candidate := pool.Candidate(&p)
+			switch {
+			case w.Competition.Choice.Listed[i].Chosen:
+				chosen = len(list)
+				candidate = w.Candidate
+			case !c.Settings.Limits.Allow(&p.Complexity, p.PaidTests) || p.Ridge != 0 || p.Boosted != 0:
 				continue
 			}
-			if p.Chosen {
-				chosen = len(list)
+			if c.Settings.Rule == frontier.OneSE {
+				p.Validation.Interval = pool.Interval(&p, pool.Tree(&p), dataset.Validation)
 			}
-			list = append(list, w.Competition.Pool.Candidate(&p.Point))
-			points = append(points, i)
+			list = append(list, candidate)
+			listed = append(listed, i)
+			points = append(points, p)
 		}
 	}
-	at, decided, err := Decided(d, list, chosen, groups)
+	at, decided, err := Decided(d, list, chosen, groups, c.Settings.Among(points))
 	if err != nil {
-		return &RuleError{c.demanded(d), c.Settings.Hinted(err, list, c.Host.Setting("select"))}
+		return &RuleError{c.demanded(d), err}
 	}
 	c.decide(w, decided)
-	if points == nil {
+	if w.Competition == nil {
 		return nil
 	}
 	choice := w.Competition.Choice
-	for i := range choice.Listed {
-		choice.Listed[i].Chosen = i == points[at]
+	choice.ByDemand = d.Trades() || at != chosen
+	if !d.Trades() && at != chosen {
+		c.Host.Note(fmt.Sprintf("%s %s: %s", c.Host.Setting("select"), c.Settings.Rule, InsteadOf))
 	}
-	choice.Chosen = choice.Listed[points[at]].Point
+	for i := range choice.Listed {
+		choice.Listed[i].Chosen = i == listed[at]
+	}
+	choice.Chosen = choice.Listed[listed[at]].Point
 	return nil
 }
 
@@ -96,13 +107,19 @@ func (c *Chooser) decide(w *Winner, decided *frontier.Candidate) {
 		strconv.FormatFloat(d.Threshold, 'g', -1, 64)))
 }
 
+// InsteadOf says that a demand takes another tree than the rule.
+const InsteadOf = "the tree of this rule does not keep the demand; the best listed tree by the rule that keeps it is taken"
+
 // Decided returns the index of the candidate that a demand takes, and the candidate with the threshold that keeps the
-// demand. groups returns how far the validation rows are independent, counted by the leaves of a tree, or nil.
+// demand. groups returns how far the validation rows are independent, counted by the leaves of a tree, or nil. rule chooses
+// among the candidates that keep the demand, given by index, if the chosen one does not keep it; nil: no other is taken.
 func Decided(
 	d *frontier.Demand, list []*frontier.Candidate, chosen int, groups func(t *tree.Tree) *tree.GroupCounts,
+	rule func(keeping []int) (int, error),
 ) (int, *frontier.Candidate, error) {
 	contenders := make([]frontier.Contender, len(list))
-	for i, c := range list {
+	measure := func(i int) {
+		c := list[i]
 		contenders[i].Tree = c.Tree
 		if counts := c.Counts[dataset.Validation]; counts != nil {
 			own := *counts
@@ -110,22 +127,28 @@ func Decided(
 			contenders[i].Validation = metric.OfLeaves(c.Tree, &own, 1)
 		}
 	}
+	others := func() {
+		for i := range list {
+			if i != chosen {
+				measure(i)
+			}
+		}
+	}
+	measure(chosen)
+	if d.Trades() {
+		others()
+	}
 	at, decision, err := d.Decide(contenders, chosen)
+	if err != nil && !d.Trades() && rule != nil && len(list) > 1 {
+		others()
+		at, decision, err = d.Instead(contenders, rule, err)
+	}
 	if err != nil {
 		return at, nil, err
 	}
 	decided := *list[at]
 	decided.Tree = decided.Tree.WithDecision(decision)
 	return at, &decided, nil
-}
-
-// Hinted adds to the error of a demand that the rule has chosen a single leaf, which can keep none. list has the candidates
-// among which the demand has chosen, and setting is the name of the rule.
-func (s *Settings) Hinted(err error, list []*frontier.Candidate, setting string) error {
-	if s.Rule != frontier.Total || slices.ContainsFunc(list, func(c *frontier.Candidate) bool { return c.Tree.CountLeaves() > 1 }) {
-		return err
-	}
-	return fmt.Errorf("%w, as %s total, the rule with error costs, takes a single leaf; %s best may take another tree", err, setting, setting)
 }
 
 // demanded names the setting of a demand.

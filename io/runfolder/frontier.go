@@ -36,8 +36,8 @@ type Frontier struct {
 	// a signal, or trees have no scores.
 	Association *frontier.Association `json:"association,omitempty"`
 
-	// ByDemand is whether the chosen tree is the cheapest one that keeps a demand of several shares, or of a precision, in
-	// place of the tree that select names.
+	// ByDemand is whether the tree was chosen among those that keep a demand, in place of the tree that select names: the
+	// cheapest one for a demand of several shares or of a precision, otherwise the best one by the rule.
 	ByDemand bool `json:"by_demand,omitempty"`
 
 	Grown  int     `json:"grown" jsonschema:"minimum=1"`  // trees of the grid

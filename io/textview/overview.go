@@ -207,7 +207,7 @@ func whyAmong(f *runfolder.Frontier, chosen *runfolder.Point) string {
 	case f.Select == runfolder.SelectNumber:
 		return "named by a person"
 	case f.ByDemand:
-		return "the cheapest tree that keeps the demand"
+		return "chosen among the trees that keep the demand"
 	case rule == frontier.Total && (chosen.LeastTotal || chosen.Leaves > 1):
 		return "the least total cost of tests and errors"
 	case rule == frontier.Paper:

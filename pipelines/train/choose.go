@@ -398,7 +398,7 @@ func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*win
 	}
 	f := &runfolder.Frontier{
 		Format: runfolder.FrontierFormat, Version: 1, Select: c.Settings.Rule.String(), Points: points,
-		ByDemand: c.Settings.Demand != nil && c.Settings.Demand.Trades(),
+		ByDemand: choice.ByDemand,
 		Grown:    len(pool.Candidates), Pruned: len(pool.Points), Folds: found.Number, Limits: c.Settings.Limits,
 	}
 	if c.Settings.Rule == frontier.Best {

@@ -38,8 +38,8 @@ func (p *promotion) keepDemand(ctx context.Context) error {
 	chosen := 0
 	for i := range p.frontier.Points {
 		of := &p.frontier.Points[i]
-		trades := d.Trades() && p.wish.Number < 0 && p.parsed.Selection.Limits.Allow(&of.Complexity, p.paidTests(i))
-		if a := &of.Algorithm; i != p.now && !trades || a.Ridge != 0 || a.BoosterTrees != 0 {
+		other := p.wish.Number < 0 && p.parsed.Selection.Limits.Allow(&of.Complexity, p.paidTests(i))
+		if a := &of.Algorithm; i != p.now && !other || a.Ridge != 0 || a.BoosterTrees != 0 {
 			continue
 		}
 		if i == p.now {
@@ -48,7 +48,7 @@ func (p *promotion) keepDemand(ctx context.Context) error {
 		list = append(list, p.candidate(of))
 		points = append(points, i)
 	}
-	if len(list) == 0 {
+	if len(list) == 0 || points[chosen] != p.now && !d.Trades() {
 		return refused("the leaves of the tree have models, and its validation rows are scored only in training: train again with the demand and " +
 			"with a limit that chooses this tree")
 	}
@@ -56,19 +56,24 @@ func (p *promotion) keepDemand(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	at, decided, err := selection.Decided(d, list, chosen, groups)
-	if err != nil && p.wish.Number < 0 {
-		err = p.parsed.Selection.Hinted(err, list, settings.FlagName("select"))
+	all := p.listedPoints()
+	candidates := make([]frontier.Point, len(points))
+	for i, at := range points {
+		candidates[i] = all[at]
 	}
+	at, decided, err := selection.Decided(d, list, chosen, groups, p.parsed.Selection.Among(candidates))
 	switch {
 	case err != nil && (p.wish.Number >= 0 || p.wish.DryRun && !p.wish.Demands()):
 		return refused(err.Error())
 	case err != nil:
 		return usage.Errorf("%v", err)
 	}
+	if !d.Trades() && at != chosen {
+		p.Reporter.Note(fmt.Sprintf("%s %s: %s", settings.FlagName("select"), p.frontier.Select, selection.InsteadOf))
+	}
 	p.now = points[at]
 	p.decided = decided
-	p.frontier.ByDemand = d.Trades() && p.wish.Number < 0
+	p.frontier.ByDemand = p.wish.Number < 0 && (d.Trades() || at != chosen)
 	p.Reporter.Note(fmt.Sprintf("%q is predicted from the probability %v on", d.Class, decided.Tree.Label.Decision.Threshold))
 	return nil
 }

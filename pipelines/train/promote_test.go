@@ -697,15 +697,14 @@ func TestPromoteByErrorCostsKeepsDemand(t *testing.T) {
 	p := promoteTo(t, c.Output, -1, map[string]string{"error_costs": costs})
 	cheap := textFile(t, "cheap.csv", "actual,predicted,cost\nhigh,low,0.001\nlow,high,0.001\n"+
 		"high,middle,0.001\nlow,middle,0.001\nmiddle,high,0.001\nmiddle,low,0.001\n") // no test pays
-	const hint = "--select total, the rule with error costs, takes a single leaf; --select best may take another tree"
-	if _, err := promoted(t, c.Output, -1, map[string]string{"error_costs": cheap}, nil); err == nil || !strings.Contains(err.Error(), hint) {
-		t.Errorf("errors that cost less than any test: %v", err)
+	if q := promoteTo(t, c.Output, -1, map[string]string{"error_costs": cheap}); q.Decision == nil || q.Now.Leaves == 1 || !q.Frontier.ByDemand {
+		t.Errorf("errors that cost less than any test: %+v, by the demand %v", q.Now, q.Frontier.ByDemand) // the rule takes a single leaf
 	}
 	promoteTo(t, c.Output, -1, map[string]string{"error_costs": cheap, "select": "best"})
 	c.ErrorCostsFile = cheap
 	c.Output = filepath.Join(t.TempDir(), "cheap")
-	if _, err := train.Train(t.Context(), c, &silent{}); err == nil || !strings.Contains(err.Error(), hint) {
-		t.Errorf("training with errors that cost less than any test: %v", err)
+	if q := trained(t, c); q.Tree.Label.Decision == nil || q.Tree.CountLeaves() == 1 {
+		t.Errorf("training with errors that cost less than any test: %d leaves", q.Tree.CountLeaves())
 	}
 	c.ErrorCostsFile = costs
 	c.Output = filepath.Join(t.TempDir(), "direct")
@@ -715,6 +714,42 @@ func TestPromoteByErrorCostsKeepsDemand(t *testing.T) {
 	}
 	if !bytes.Equal(content(t, p.Output, "tree.json"), content(t, c.Output, "tree.json")) {
 		t.Error("another tree.json than training gives")
+	}
+}
+
+// TestDemandInsteadOfRule: with error costs the rule takes a small tree that does not keep a sensitivity. Another listed tree
+// keeps it, and is taken by training and by frontier.
+func TestDemandInsteadOfRule(t *testing.T) {
+	plain := config.DefaultTrain()
+	plain.Input, plain.Label, plain.Ignore = []string{newRows(3000).write(t, ascending(3000), 2, parquetio.WriteOptions{})}, "class", []string{"id"}
+	plain.Split = dataset.Shares{50, 40, 10}
+	plain.Algorithm, plain.Lambda, plain.Theta = []split.Algorithm{split.EC45, split.C45}, []float64{10}, []float64{0.005}
+	plain.Certificate, plain.Folds = false, crossvalidate.Setting{Number: 2}
+	plain.CostsFile = textFile(t, "costs.csv", "feature,cost\ncolor,0.2\na,0.3\nb,0.2\n")
+	plain.ErrorCostsFile = textFile(t, "errors.csv", "actual,predicted,cost\nhigh,low,0.1\nlow,high,0.5\n")
+	plain.Output = filepath.Join(t.TempDir(), "plain")
+	before := trained(t, plain)
+	c := plain
+	c.MinSensitivity = settings.LeastShare{Class: "high", Share: .95}
+	c.Output = filepath.Join(t.TempDir(), "demanded")
+	direct := trained(t, c)
+	demand := map[string]string{"min_sensitivity": "high=0.95"}
+	at := slices.IndexFunc(before.Frontier.Points, func(q runfolder.Point) bool { return q.Selected })
+	number, err := runfolder.PointNumber(before.Frontier.Points[at].Tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := promoted(t, plain.Output, number, demand, nil); err == nil || !strings.Contains(err.Error(), "no tree keeps the demand") {
+		t.Errorf("the tree of the rule: %v", err)
+	}
+	p := promoteTo(t, plain.Output, -1, demand)
+	if !bytes.Equal(content(t, p.Output, "tree.json"), content(t, c.Output, "tree.json")) {
+		t.Error("another tree.json than training gives")
+	}
+	if direct.Tree.Label.Decision == nil || direct.Tree.CountLeaves() == before.Tree.CountLeaves() ||
+		!direct.Frontier.ByDemand || !p.Frontier.ByDemand {
+		t.Errorf("%d leaves, without the demand %d; by the demand %v, promoted %v", direct.Tree.CountLeaves(), before.Tree.CountLeaves(),
+			direct.Frontier.ByDemand, p.Frontier.ByDemand)
 	}
 }
 
