@@ -446,3 +446,19 @@ func TestGoldenFile(t *testing.T) {
 		t.Error("the document is not known as one of export's")
 	}
 }
+
+// TestSingleLeaf: each language takes a tree that reads no value, and predicts the same class for all rows.
+func TestSingleLeaf(t *testing.T) {
+	t.Parallel()
+	m := read(t, "../../induce/tree/testdata/golden/both.json")
+	m.Nodes = m.Nodes[:1]
+	m.Nodes[0].Test = nil
+	m.Nodes[0].Branches = nil
+	m.Measure()
+	for _, format := range withoutDialects() {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			verify(t, m, format, [][]export.Cell{{}, {}})
+		})
+	}
+}

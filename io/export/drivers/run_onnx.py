@@ -21,7 +21,7 @@ def text(cell, missing):
 def inputs(features, rows):
     """Returns the columns of rows by the names of the inputs."""
     feed = {}
-    for i, feature in enumerate(features):
+    for i, feature in enumerate(features or []):
         cells = [row[i] for row in rows]
         column = np.empty(len(rows), dtype=object if feature["type"] == "text" else np.float64)
         for k, c in enumerate(cells):
