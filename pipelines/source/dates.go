@@ -85,6 +85,10 @@ func HasFiles(ctx context.Context, s *objectstore.Store, pattern string) (bool, 
 		objects, err = s.List(ctx, strings.TrimRight(pattern, "/")+"/**/*.parquet")
 	}
 	if errors.Is(err, fs.ErrNotExist) {
+		below, _ := s.List(ctx, strings.TrimRight(pattern, "/")+"/*.parquet")
+		if len(below) > 0 {
+			return false, usage.Errorf("--input: %s matches folders; add /*.parquet to read the files in them", pattern)
+		}
 		return false, nil
 	}
 	if err != nil {

@@ -1,7 +1,10 @@
 package source_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,6 +42,31 @@ func TestExpandDates(t *testing.T) {
 		}
 		if (err != nil) != (c.want == nil) || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, %v; want %q", c.pattern, got, err, c.want)
+		}
+	}
+}
+
+// TestHasFiles: a pattern that matches folders with files is refused, as no file of these names will come. A folder by its
+// name has files, and a pattern that matches nothing has none yet.
+func TestHasFiles(t *testing.T) {
+	folder := t.TempDir()
+	day := filepath.Join(folder, "day=1")
+	if err := os.Mkdir(day, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(day, "a.parquet"), []byte("rows"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for pattern, want := range map[string]struct {
+		there bool
+		fault string
+	}{
+		"day=1": {true, ""}, "day=*/*.parquet": {true, ""}, "day=2": {false, ""}, "hour=*": {false, ""},
+		"day=*": {false, "matches folders; add /*.parquet"},
+	} {
+		there, err := source.HasFiles(t.Context(), source.Process.Store, filepath.Join(folder, pattern))
+		if there != want.there || (err == nil) != (want.fault == "") || err != nil && !strings.Contains(err.Error(), want.fault) {
+			t.Errorf("%s: %v, %v; want %+v", pattern, there, err, want)
 		}
 	}
 }
