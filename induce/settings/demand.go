@@ -58,9 +58,14 @@ func (s *Settings) demandFaults(name Namer) []error {
 		faults = append(faults, fmt.Errorf("%s %s: %s is about the class %q, and a tree has one class of interest", name("positive"), s.Positive,
 			name(first), d.Class))
 	}
-	if s.MinPrecision.Share != 0 && (s.Priors != nil || s.ClassWeights != nil || s.BalanceClasses) {
-		faults = append(faults, fmt.Errorf("%s: a precision is shown by the classes' frequencies among the rows, not by %s or %s: demand a sensitivity "+
-			"and a specificity", name("min_precision"), name("priors"), name("class_weights")))
+	for _, x := range []struct {
+		setting string
+		given   bool
+	}{{"priors", s.Priors != nil}, {"class_weights", s.ClassWeights != nil || s.BalanceClasses}} {
+		if x.given && s.MinPrecision.Share != 0 {
+			faults = append(faults, fmt.Errorf("%s: a precision is shown by the classes' frequencies among the rows, not by %s: demand a sensitivity "+
+				"and a specificity", name("min_precision"), name(x.setting)))
+		}
 	}
 	if s.LeafModel != selection.None && d.Trades() {
 		faults = append(faults, fmt.Errorf("%s %s: where leaves have models, a threshold keeps a sensitivity or a specificity alone: demand a "+

@@ -71,6 +71,12 @@ func TestFaults(t *testing.T) {
 		"MinPrecision: a threshold is chosen on validation rows, and Split 80/0/20 has none": func(s *settings.Settings) {
 			s.MinPrecision, s.Split = settings.LeastShare{Class: "a", Share: .9}, dataset.Shares{80, 0, 20}
 		},
+		"MinPrecision: a precision is shown by the classes' frequencies among the rows, not by Priors: demand": func(s *settings.Settings) {
+			s.MinPrecision, s.Priors = settings.LeastShare{Class: "a", Share: .9}, map[string]float64{"a": .5, "b": .5}
+		},
+		"MinPrecision: a precision is shown by the classes' frequencies among the rows, not by ClassWeights: demand": func(s *settings.Settings) {
+			s.MinPrecision, s.BalanceClasses = settings.LeastShare{Class: "a", Share: .9}, true
+		},
 		"ClassWeights and BalanceClasses say two": func(s *settings.Settings) {
 			s.ClassWeights, s.BalanceClasses = map[string]float64{"a": 1}, true
 		},

@@ -620,11 +620,17 @@ func (c *Train) conflictsOfTraining() []error {
 	return faults
 }
 
-// training returns the Training, whose error costs are not nil if a file contains them.
+// training returns the Training, whose error costs, priors and class weights are not nil if a file contains them.
 func (c *Train) training() *Training {
 	given := c.Training
 	if c.ErrorCostsFile != "" && given.ErrorCosts == nil {
 		given.ErrorCosts = []settings.ErrorCost{}
+	}
+	if c.PriorsFile != "" && given.Priors == nil {
+		given.Priors = map[string]float64{}
+	}
+	if c.ClassWeightsFile != "" && given.ClassWeights == nil {
+		given.ClassWeights = map[string]float64{}
 	}
 	return &given
 }

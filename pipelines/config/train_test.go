@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/prune"
@@ -350,5 +351,24 @@ func TestEarlierNames(t *testing.T) {
 	}
 	if c.ContractFile != "a.yaml" || c.Group != "id" {
 		t.Errorf("contract %q, group %q", c.ContractFile, c.Group)
+	}
+}
+
+// TestPrecisionWithPriorsOfFile: a precision is refused with priors and class weights that a file or a flag contains.
+func TestPrecisionWithPriorsOfFile(t *testing.T) {
+	for _, name := range []string{"priors", "class_weights"} {
+		c := required()
+		c.MinPrecision = settings.LeastShare{Class: "a", Share: .5}
+		c.Split = dataset.Shares{50, 40, 10}
+		for _, s := range c.Settings() {
+			if s.Name == name {
+				if err := s.Value.Set("a=.5,b=.5"); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "frequencies among the rows, not by --"+name+":") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
