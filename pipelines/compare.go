@@ -227,7 +227,7 @@ func (w *comparing) compare(counted *jobs.Compared) (*runfolder.Comparison, erro
 	m := metric.Compare(pairs, classes, unit*w.spec.ScaleOf(dataset.Test), costs, w.spec.Keyed())
 	r := &runfolder.Comparison{
 		Format: runfolder.ComparisonFormat, Version: 1, Label: w.label, Weight: w.config.Weight, Count: w.spec.Count, Key: w.spec.Key,
-		Note: w.note, LostBits: counts.LostBits(), Metrics: m, Flips: comparison.NewFlips(a, b, rows, w.label != ""),
+		CopiesBy: w.spec.Content, Note: w.note, LostBits: counts.LostBits(), Metrics: m, Flips: comparison.NewFlips(a, b, rows, w.label != ""),
 		Predicted: comparison.PredictedClasses(a, b, rows),
 		Nodes:     textview.CompareNodes(a, b, comparison.Match(a, b, rows), int64(math.RoundToEven(float64(m.Weight)/unit))),
 	}

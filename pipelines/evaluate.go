@@ -25,7 +25,7 @@ import (
 
 // newPredictedMetrics measures a tree on scored rows, as the part "test".
 func newPredictedMetrics(t *tree.Tree, counted *jobs.Predicted, spec *jobs.RowSpec) *runfolder.Metrics {
-	m := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1, Key: spec.Key}
+	m := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1, Key: spec.Key, CopiesBy: spec.Content}
 	if t.Label.Thresholded() {
 		m.Decision = t.Label.Decision
 	}

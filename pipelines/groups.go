@@ -35,6 +35,7 @@ func setGroups(
 		spec.Key = given
 		return checkKey(in, given)
 	}
+	var copied []string
 	for _, url := range trees {
 		m, err := runfolder.ReadManifest(ctx, s.Files.Store, strings.TrimSuffix(url, "/"+runfolder.TreeName))
 		if err != nil { // the tree is not in a run folder
@@ -44,12 +45,21 @@ func setGroups(
 			spec.Key = key
 			return checkKey(in, key)
 		}
-		if by := m.CopiesBy; len(by) > 0 && spec.Count == "" && !slices.ContainsFunc(by, func(name string) bool { return !has(name) }) {
-			s.Reporter.Note("rows that are equal in the features by which training found copies count as one (--group none: as several)")
-			spec.Content = by
-			return nil
+		if copied == nil {
+			copied = m.CopiesBy
 		}
 	}
+	if len(copied) == 0 || spec.Count != "" {
+		return nil
+	}
+	if at := slices.IndexFunc(copied, func(name string) bool { return !has(name) || checkKey(in, name) != nil }); at >= 0 {
+		s.Reporter.Note(fmt.Sprintf("copies of a row count as several rows, as column %q, by which training found copies, cannot be read in "+
+			"all files", copied[at]))
+		return nil
+	}
+	s.Reporter.Note(fmt.Sprintf("rows that are equal in the %d features by which training found copies count as one; --group none counts "+
+		"each, and reads the tested features alone", len(copied)))
+	spec.Content = copied
 	return nil
 }
 

@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-
-	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // AddContent adds the hash of a column's values to hashes, by row. The sum over columns is a hash of the contents of a
@@ -48,7 +46,8 @@ type Copies struct {
 	Rests      Rests
 	Parts      [Parts]int64 // rows by part
 	Trained    [Parts]int64 // rows by part whose content a training row has
-	Disputed   int64        // contents of rows with different labels
+	// Pairs are the ordered pairs of rows with equal contents, and Alike those with equal labels, too.
+	Pairs, Alike int64
 	// Times is how many contents have a number of rows, by this number.
 	Times map[int64]int64
 	// Labels is how many rows have a label, by its hash.
@@ -57,8 +56,8 @@ type Copies struct {
 
 // Content is what is known of a content's rows.
 type Content struct {
-	Parts  [Parts]int64 // rows by part
-	Labels int          // different labels
+	Parts [Parts]int64 // rows by part
+	Alike int64        // ordered pairs of rows with the same label
 }
 
 // Add counts the rows of a content.
@@ -73,9 +72,8 @@ func (c *Copies) Add(one *Content) {
 	}
 	c.Rows += times
 	c.Contents++
-	if one.Labels > 1 {
-		c.Disputed++
-	}
+	c.Pairs += times * (times - 1)
+	c.Alike += one.Alike
 	if c.Times == nil {
 		c.Times = make(map[int64]int64)
 	}
@@ -97,20 +95,17 @@ func (c *Copies) Real() bool {
 	return c.Repeated() > c.Neighbours/float64(max(1, c.Contents))
 }
 
-// Agree reports whether rows with equal contents have equal labels, far more often than by chance. Cases of the same
-// object, such as sales of a product, have labels of their own and are no copies, whatever their contents are.
+// Agree reports whether pairs of rows with equal contents have different labels at most half as often as any two rows.
+// Copies have equal labels, but for errors. Cases of the same object, such as sales of a product, have labels of their own and
+// are no copies, whatever their contents are.
 func (c *Copies) Agree() bool {
-	const mostDisputed = 0.1 // share of the disputed contents that chance would give
-	byChance := 0.
-	labels := slices.Sorted(maps.Values(c.Labels)) // in an order, as sums are rounded
-	for _, times := range slices.Sorted(maps.Keys(c.Times)) {
-		alike := 0.
-		for _, rows := range labels {
-			alike += portable.Exp(float64(times) * portable.Log(float64(rows)/float64(c.Rows)))
-		}
-		byChance += float64(float64(c.Times[times]) * (1 - alike))
+	const most = 0.5
+	alike := 0.
+	for _, rows := range slices.Sorted(maps.Values(c.Labels)) { // in an order, as sums are rounded
+		share := float64(rows) / float64(max(1, c.Rows))
+		alike += float64(share * share)
 	}
-	return float64(c.Disputed) <= mostDisputed*byChance
+	return float64(c.Pairs-c.Alike) <= most*float64(c.Pairs)*(1-alike)
 }
 
 // Even reports whether equal rows are copies of each other where a single column is measured, so that all rows are equal

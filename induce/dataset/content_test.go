@@ -87,7 +87,12 @@ func TestCopiesOfOneColumn(t *testing.T) {
 			rest = append(rest, 1)
 		}
 		for _, times := range c.times {
-			found.Add(&dataset.Content{Parts: [dataset.Parts]int64{int64(times)}, Labels: min(times, c.labels)})
+			n := int64(times)
+			alike := n * (n - 1)
+			if c.labels > 1 { // half of the rows have each
+				alike = n/2*(n/2-1) + (n-n/2)*(n-n/2-1)
+			}
+			found.Add(&dataset.Content{Parts: [dataset.Parts]int64{n}, Alike: alike})
 		}
 		found.Labels = map[uint64]int64{1: found.Rows / 2, 2: found.Rows - found.Rows/2}
 		even := found.Agree() && found.Even()
@@ -134,5 +139,29 @@ func TestRests(t *testing.T) {
 	rests.Add(objects(func(int) []int { return []int{r.IntN(60), r.IntN(60), 0} }), 0)
 	if _, share := rests.Alone(10); share != 0 {
 		t.Errorf("a column is alone with %v of the objects", share)
+	}
+}
+
+// TestAgree: two rows with equal contents and a class that 2 % of the rows have by error differ in 4 % of the pairs, where any
+// two rows differ in 50 %. With labels of their own, which the content decides in part (80 and 20 %), they differ in 32 %.
+func TestAgree(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 84))
+	for wrong, want := range map[float64]bool{0: true, .02: true, .1: true, .2: false, .5: false} {
+		found := dataset.Copies{Labels: make(map[uint64]int64)}
+		for content := range 1000 {
+			var rows [2]int64
+			for range 5 {
+				class := content % 2
+				if r.Float64() < wrong {
+					class = 1 - class
+				}
+				rows[class]++
+				found.Labels[uint64(class)]++
+			}
+			found.Add(&dataset.Content{Parts: [dataset.Parts]int64{5}, Alike: rows[0]*(rows[0]-1) + rows[1]*(rows[1]-1)})
+		}
+		if got := found.Agree(); got != want {
+			t.Errorf("%v of the labels are wrong: agree %v", wrong, got)
+		}
 	}
 }

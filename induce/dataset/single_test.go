@@ -9,7 +9,7 @@ import (
 
 // The floats are the conversions of Go; the decimals are what is converted.
 func TestSingleDecimal(t *testing.T) {
-	for _, decimal := range []float64{2.1, 2.2, -2.1, 0.1, 1e-40, 1.3e10, 3.4e38} {
+	for _, decimal := range []float64{2.1, 2.2, -2.1, 0.1, 1e-40, 123456.7} {
 		x := float64(float32(decimal))
 		if x == decimal {
 			t.Fatalf("%v is a float32", decimal)
@@ -20,12 +20,19 @@ func TestSingleDecimal(t *testing.T) {
 		if got := dataset.SingleDecimal(decimal); got != decimal {
 			t.Errorf("%v is not a float32, but becomes %v", decimal, got)
 		}
-		if got, want := dataset.IsSingle(x, decimal), x != math.Trunc(x); got != want {
-			t.Errorf("%v for %v: %v, want %v", x, decimal, got, want)
+		if !dataset.IsSingle(x, decimal) {
+			t.Errorf("%v for %v: no float32", x, decimal)
 		}
 	}
-	for _, x := range []float64{0, 2.5, -3, 1 << 24, math.Inf(1), math.Inf(-1), math.MaxFloat32, math.MaxFloat64} {
-		if got := dataset.SingleDecimal(x); got != x && x != math.MaxFloat32 {
+	for x, near := range map[float64]float64{1000000.5: 1000000.52, 100000008: 100000010, float64(float32(1.3e10)): 1.3e10} {
+		if dataset.IsSingle(x, near) { // doubles and integers
+			t.Errorf("%v is taken for %v", x, near)
+		}
+	}
+	for _, x := range []float64{
+		0, 2.5, -3, 1 << 24, 1000000.5, 100000008, float64(float32(1.3e10)), math.Inf(1), math.Inf(-1), math.MaxFloat32, math.MaxFloat64,
+	} {
+		if got := dataset.SingleDecimal(x); got != x {
 			t.Errorf("%v: %v, want the same", x, got)
 		}
 		if dataset.IsSingle(x, x) {

@@ -77,12 +77,14 @@ func (d *Demand) Instead(
 ) (int, *tree.Decision, error) {
 	risk := (1 - d.Confidence) / float64(len(contenders))
 	var keeping []int
+	nearest := false // whether fault is of another tree
 	thresholds := make([]float64, len(contenders))
 	for i := range contenders {
 		threshold, missed := d.threshold(&contenders[i], risk)
 		if missed != nil {
 			if shownBy(missed) > shownBy(fault) {
 				fault = missed
+				nearest = true
 			}
 			continue
 		}
@@ -90,6 +92,9 @@ func (d *Demand) Instead(
 		keeping = append(keeping, i)
 	}
 	if keeping == nil {
+		if nearest {
+			fault = fmt.Errorf("%w (of the listed tree that comes closest; bounds hold for %d trees together)", fault, len(contenders))
+		}
 		return 0, nil, fault
 	}
 	at, err := rule(keeping)
@@ -108,12 +113,13 @@ type shortage struct {
 
 func (s *shortage) Unwrap() error { return s.error }
 
-// shownBy returns which share the validation rows show of a tree that does not keep a demand of one share; 0 if none.
+// shownBy returns which share the validation rows show of a tree that does not keep a demand of one share; -1 of a tree that
+// can keep none.
 func shownBy(fault error) float64 {
 	if s, ok := errors.AsType[*shortage](fault); ok {
 		return s.shown
 	}
-	return 0
+	return -1
 }
 
 // threshold returns the threshold of a contender that keeps the demand, if each bound may err with the given probability.

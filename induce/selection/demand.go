@@ -40,13 +40,14 @@ func (c *Chooser) keepDemand(ctx context.Context, w *Winner) error {
 		pool := w.Competition.Pool
 		for i := range w.Competition.Choice.Listed {
 			p := w.Competition.Choice.Listed[i].Point
-			candidate := pool.Candidate(&p)
+			candidate := w.Candidate
 			switch {
 			case w.Competition.Choice.Listed[i].Chosen:
 				chosen = len(list)
-				candidate = w.Candidate
 			case !c.Settings.Limits.Allow(&p.Complexity, p.PaidTests) || p.Ridge != 0 || p.Boosted != 0:
 				continue
+			default:
+				candidate = pool.Candidate(&p)
 			}
 			if c.Settings.Rule == frontier.OneSE {
 				p.Validation.Interval = pool.Interval(&p, pool.Tree(&p), dataset.Validation)

@@ -382,25 +382,27 @@ func TestLooks(t *testing.T) {
 		strings.Repeat("none|", 30) + several:         "numbers: --missing \"NA,none\" if that is a missing value",
 		"none|1|2|3|?|4":                              "numbers: --missing \"?,none\" if those are missing values",
 		"113803|373450|17463|PC 1|PC 2|STON 3|C.A. 4": "",
-		"3|1|?|2":                         "numbers: --missing \"?\" if that is a missing value",
-		"2024-01-31|never":                "dates or times: --missing \"never\" if that is a missing value",
-		"007|12":                          "",
-		"1|9007199254740993":              "",
-		"1:05 PM|2:00 AM":                 "dates: --date_format '%I:%M %p'",
-		"2024-01-31|2024-01-31T10:00:00Z": "dates or times: ",
-		"1\u00a0234,5|2\u00a0345,6|12,5":  "numbers with a decimal comma: --decimal , --thousands $'\\u00a0'",
-		"1\u202f234,5|12,5":               "numbers with a decimal comma: --decimal , --thousands $'\\u202f'",
-		"1\u2019234|2\u2019345|12":        "numbers with separators of thousands: --thousands $'\\u2019'",
-		"\u22121.5|\u22122.5|3":           strange,
-		"+150|-110|+200":                  strange, // odds of bets
-		"-110|+150|+200":                  strange,
-		"1,23,456|12,000|5":               strange, // India
-		"12.5-|13|14|15":                  strange, // SAP
-		"+41|+49|+1":                      "",      // codes of countries
-		"2024-001|2024-002":               "",      // numbers of orders
-		"10.0.0.1|10.0.0.2":               "",
-		"Model May 2020|Model June 2021":  "",
-		"May 5|June 6":                    "",
+		"3|1|?|2":                              "numbers: --missing \"?\" if that is a missing value",
+		"2024-01-31|never":                     "dates or times: --missing \"never\" if that is a missing value",
+		"007|12":                               "",
+		"1|9007199254740993":                   "",
+		"1:05 PM|2:00 AM":                      "dates: --date_format '%I:%M %p'",
+		"2024-01-31|2024-01-31T10:00:00Z":      "dates or times: ",
+		"1\u00a0234,5|2\u00a0345,6|12,5":       "numbers with a decimal comma: --decimal , --thousands $'\\u00a0'",
+		"1\u202f234,5|12,5":                    "numbers with a decimal comma: --decimal , --thousands $'\\u202f'",
+		"1\u2019234|2\u2019345|12":             "numbers with separators of thousands: --thousands $'\\u2019'",
+		"\u22121.5|\u22122.5|3":                strange,
+		"+150|-110|+200":                       strange, // odds of bets
+		"-110|+150|+200":                       strange,
+		"1,23,456|12,000|5":                    strange, // India
+		"12.5-|13|14|15":                       strange, // SAP
+		"+41|+49|+1":                           "",      // codes of countries
+		"+41|+49|-":                            "",
+		"Octavia 2015|Octavia 2018|Marea 1999": "",
+		"2024-001|2024-002":                    "", // numbers of orders
+		"10.0.0.1|10.0.0.2":                    "",
+		"Model May 2020|Model June 2021":       "",
+		"May 5|June 6":                         "",
 		"Fri, 05 Jan 2024 10:00:00 GMT|Sat, 06 Jan 2024 10:00:00 GMT": undated,
 		"Fri Jan  5 10:00:00 UTC 2024|Sat Jan  6 10:00:00 UTC 2024":   undated,
 		"12/31/2024 12:05 a.m.|12/30/2024 12:05 p.m.":                 undated,

@@ -170,7 +170,7 @@ func (c *Column) Grouped() bool {
 func (c *Column) Add(text string, line int) {
 	before := c.Kind().Type
 	c.Values++
-	c.Looks.negative = c.Looks.negative || strings.HasPrefix(text, "-")
+	c.Looks.negative = c.Looks.negative || len(text) > 1 && text[0] == '-' && isDigits(text[1:2])
 	if c.first == len(c.kinds) {
 		c.Looks.Add(text, 1)
 		return

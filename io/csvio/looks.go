@@ -200,8 +200,10 @@ var (
 
 	// A moment that no format reads has the name of a month in some language, a week or quarter of a year, or a date with
 	// something other than a time behind it.
-	monthName = regexp.MustCompile(`(?i)^(jan|feb|f[eé]v|gen|ene|m[aäá]r|a[pvb]r|ma[iyjg]|jun|jui|giu|jul|lug|a[uo][gûu]|ago|sep|set|` +
-		`o[kcu]t|ott|nov|d[eéi][cz])\pL{0,7}$`)
+	monthName = regexp.MustCompile(`(?i)^(jan(uary?|uar|vier|eiro)?|gen(naio)?|ene(ro)?|f[eé]v(rier|ereiro)?|feb(ruary?|ruar|rero|braio|ruari)?|` +
+		`mar(ch|s|zo|ço|et)?|m[aä]r|märz|maart|mrt|a[pb]r(il|ile)?|avr(il)?|may|mai|mei|mayo|maggio|maio|mag|jun[eio]?|juin|junho|giu(gno)?|` +
+		`jul[yi]?|juil(let)?|julio|julho|lug(lio)?|aug(ust|ustus)?|ao[uû]t|ago(sto)?|sept?(ember|embre|tembre|tiembre)?|set(tembre|embro)?|` +
+		`o[ck]t(ober|obre)?|ott(obre)?|out(ubro)?|nov(ember|embre|iembre|embro)?|dec(ember)?|dez(ember|embro)?|d[eé]c(embre)?|dic(embre|iembre)?)$`)
 	dateFiller = regexp.MustCompile(`(?i)^(mon|tue|wed|thu|fri|sat|sun)([a-z]*day)?$|^([tzwq]|[ap]m?|m|utc|gmt|[a-z]{1,3}t|de|of|at|um|uhr|st|nd|rd|th)$`)
 	isoMoment  = regexp.MustCompile(`^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?$`) // beyond the range
 	otherDate  = regexp.MustCompile(`^\d{4}-?[WwQq]\d|^(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4})[ Tt,]+\d`)
@@ -358,7 +360,7 @@ func (l *Looks) Mostly() (what, settings string) {
 	default: // a spelling of numbers
 	}
 	if settings == "" && most+l.odds == l.seen && best != marked && best != lasting {
-		settings = l.missing()
+		settings = l.missing(best == number)
 	}
 	return what, settings
 }
@@ -372,8 +374,9 @@ func (l *Looks) placeholders() bool {
 	return len(l.odd) <= mostOdd && (len(l.values) == severalValues || !slices.ContainsFunc(l.odd, func(o string) bool { return !signs(o) }))
 }
 
-// missing names a setting that takes the odd texts for missing values; empty if there are too many different ones.
-func (l *Looks) missing() string {
+// missing names a setting that takes the odd texts for missing values; empty if there are too many different ones, or if one
+// may be a value: 136A, or 01.5 among numbers.
+func (l *Looks) missing(ofNumbers bool) string {
 	odd := l.odd
 	if slices.Contains(odd, "none") { // which in front means: instead of the usual texts
 		odd = append(slices.DeleteFunc(slices.Clone(odd), func(o string) bool { return o == "none" }), "none")
@@ -383,7 +386,9 @@ func (l *Looks) missing() string {
 	}
 	list := strings.Join(odd, ",")
 	if len(l.odd) == 0 || len(l.odd) > mostOdd || strings.Count(list, ",") >= len(odd) || strings.ContainsAny(list, "\"'") ||
-		slices.ContainsFunc(l.odd, func(o string) bool { return strings.ContainsAny(o, "0123456789") }) {
+		slices.ContainsFunc(l.odd, func(o string) bool {
+			return strings.ContainsAny(o, "0123456789") && (ofNumbers || strings.ContainsFunc(o, unicode.IsLetter))
+		}) {
 		return ""
 	}
 	if len(l.odd) == 1 {

@@ -35,7 +35,7 @@ func markDurations(columns []Column, metadata []keyValue) {
 	if err != nil {
 		return
 	}
-	units := durationsOf(message)
+	units := durationsOf(message, len(columns))
 	for i := range columns {
 		if c := &columns[i]; c.Physical == "INT64" && c.Logical == "" {
 			c.Duration = units[c.Name]
@@ -43,8 +43,9 @@ func markDurations(columns []Column, metadata []keyValue) {
 	}
 }
 
-// durationsOf returns the units of the durations of a message of Arrow's IPC format, by the names of their columns.
-func durationsOf(message []byte) map[string]string {
+// durationsOf returns the units of the durations of a message of Arrow's IPC format, by the names of their columns. A message
+// of more columns than most is not of the file.
+func durationsOf(message []byte, most int) map[string]string {
 	root := 4 // behind the length; a format of later versions has a mark in front of it
 	if len(message) >= 4 && binary.LittleEndian.Uint32(message) == math.MaxUint32 {
 		root = 8
@@ -70,6 +71,9 @@ func durationsOf(message []byte) map[string]string {
 	}
 	names := [...]string{"s", "ms", "us", "ns"} // the values of TimeUnit, in order
 	n, _ := b.number(fields)
+	if int64(n) > int64(most) {
+		return nil
+	}
 	units := make(map[string]string)
 	for i := range int(n) {
 		field, ok := b.reference(fields + 4 + 4*i)
@@ -150,7 +154,7 @@ func (b flatbuffer) textOf(table, field int) (string, bool) {
 		return "", false
 	}
 	n, ok := b.number(at)
-	if !ok || int(n) > len(b)-at-4 {
+	if !ok || int64(n) > int64(len(b)-at-4) {
 		return "", false
 	}
 	return string(b[at+4 : at+4+int(n)]), true

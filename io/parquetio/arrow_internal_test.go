@@ -23,21 +23,24 @@ func TestDurations(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{"wait": "ns", "s": "s", "ms": "ms", "us": "us", "ns": "ns"}
-	if got := durationsOf(message); !maps.Equal(got, want) {
+	if got := durationsOf(message, 100); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if got := durationsOf(message[4:]); !maps.Equal(got, want) {
+	if got := durationsOf(message[4:], 100); !maps.Equal(got, want) {
 		t.Errorf("a message without a mark: %v, want %v", got, want)
 	}
+	if got := durationsOf(message, len(want)-1); got != nil {
+		t.Errorf("a message of more columns than the file has: %v", got)
+	}
 	for n := range message {
-		durationsOf(message[:n])
+		durationsOf(message[:n], 100)
 		for _, b := range []byte{0, 1, 0x7f, 0xff} {
 			changed := slices.Clone(message)
 			changed[n] = b
-			durationsOf(changed)
+			durationsOf(changed, 100)
 			if n+4 <= len(changed) {
 				binary.LittleEndian.PutUint32(changed[n:], 1<<31+uint32(b))
-				durationsOf(changed)
+				durationsOf(changed, 100)
 			}
 		}
 	}
@@ -47,6 +50,7 @@ func TestDurations(t *testing.T) {
 		{Name: "wait", Physical: "INT64", Logical: "TIMESTAMP"}, // another column than at the time of the schema
 		{Name: "number", Physical: "INT64"},
 	}
+	columns = append(columns, make([]Column, len(want))...) // at least as many as the schema has
 	markDurations(columns, []keyValue{{Key: arrowKey, Value: string(text)}})
 	if columns[0].Duration != "ns" || columns[1].Duration != "" || columns[2].Duration != "" {
 		t.Errorf("durations %+v", columns)

@@ -19,8 +19,10 @@ type Comparison struct {
 	Weight string `json:"weight,omitempty"` // column of the rows' weights; absent: each row weighs 1
 	Count  string `json:"count,omitempty"`  // column of how many rows each line is; absent: each is one
 	// Key is the column of the keys of groups, which the intervals count; absent: rows are independent.
-	Key  string `json:"key,omitempty"`
-	Note string `json:"note,omitempty"` // what could not be compared, and why
+	Key string `json:"key,omitempty"`
+	// CopiesBy are the features in which rows are equal that the intervals count as one; absent: none.
+	CopiesBy []string `json:"copies_by,omitempty"`
+	Note     string   `json:"note,omitempty"` // what could not be compared, and why
 	// LostBits is how many of its lowest bits each probability of a leaf model has lost because
 	// there were too many distinct pairs of predictions; absent if all figures are exact.
 	LostBits int `json:"lost_bits,omitempty" jsonschema:"minimum=1,maximum=64"`

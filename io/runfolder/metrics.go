@@ -16,6 +16,8 @@ type Metrics struct {
 	Version int    `json:"version" jsonschema:"enum=1"`
 	// Key is the column of the keys of groups, which the intervals of an evaluation count; absent: rows are independent.
 	Key string `json:"key,omitempty"`
+	// CopiesBy are the features in which rows are equal that the intervals of an evaluation count as one; absent: none.
+	CopiesBy []string `json:"copies_by,omitempty"`
 	// Decision is the threshold by which rows that were scored got their classes; absent: none, or see tree.json.
 	Decision *tree.Decision `json:"decision,omitempty"`
 	// ErrorCosts are the costs of predictions, by actual and then by predicted class, that an evaluation was given; absent:

@@ -214,8 +214,9 @@ func holds(c *parquetio.Column) string {
 	return c.Unit.Things()
 }
 
-// Check returns a *dataset.DataError if a file lacks the column or has values of another kind. A
-// column of nulls fits any kind, and numbers without a unit fit durations of one unit. Milliseconds and nanoseconds are the same kind: see dataset.Unit.
+// Check returns a *dataset.DataError if a file lacks the column or has values of another kind. A column of nulls fits any
+// kind, and numbers without a unit fit durations of one unit. Milliseconds and nanoseconds are the same kind: see
+// dataset.Unit.
 func (in *Input) Check(column *parquetio.Column) error {
 	if err := in.CheckThere(column.Name); err != nil {
 		return err

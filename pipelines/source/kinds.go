@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -96,7 +97,7 @@ func (in *Input) checkKind(column *parquetio.Column, f *dataset.Feature) error {
 			spellType(column), wanted(f), f.Values[0])
 		fault.Hint = "write the column as texts, as in training, or train again"
 	case f.Kind == dataset.Categorical && (column.Physical == "DOUBLE" || column.Physical == "FLOAT"):
-		at := slices.IndexFunc(f.Values, losesDigits)
+		at := slices.IndexFunc(f.Values, func(v string) bool { return losesDigits(v, column.Physical == "FLOAT") })
 		if at < 0 {
 			return nil
 		}
@@ -109,10 +110,14 @@ func (in *Input) checkKind(column *parquetio.Column, f *dataset.Feature) error {
 	return fault
 }
 
-// losesDigits reports whether a value is a whole number that floating point cannot hold.
-func losesDigits(value string) bool {
+// losesDigits reports whether a value is a whole number that a double, or a single, cannot hold. Values of columns of
+// doubles are spelled as doubles, and lose nothing.
+func losesDigits(value string, single bool) bool {
 	x, ok := dataset.LabelNumber(value)
-	return ok && dataset.LosesDigits(value, x)
+	if !ok || x != math.Trunc(x) || dataset.SpellNumber(x) == value && (!single || float64(float32(x)) == x) {
+		return false
+	}
+	return single && float64(float32(x)) != x || dataset.LosesDigits(value, x)
 }
 
 // checkBoolean returns an error if booleans, read as the numbers 0 and 1, cannot be values

@@ -24,8 +24,9 @@ const (
 	mostOfOne = 0.05
 )
 
-// copies warns of copied rows, which are rows with an equal label and equal features, or equal features but one. dealt reports whether the rows must be dealt again, equal ones together, as the part of a row depended on its
-// place. Otherwise the settings decide which rows go together.
+// copies warns of copied rows, which have equal features, or equal features but one, and mostly equal labels. dealt reports
+// whether the rows must be dealt again, equal ones together, as the part of a row depended on its place. Otherwise the
+// settings decide which rows go together.
 func (s *stage) copies(ctx context.Context, o *objects) (dealt bool, err error) {
 	if s.config.Count != "" { // the copies are declared
 		return false, nil
@@ -73,13 +74,14 @@ const far = 10
 // Where few features are measured, many objects are equal without one of these, so that codes say little.
 func (o *objects) nearlyEqual(ctx context.Context) (bool, error) {
 	const (
-		few  = 3       // measured features
-		most = 1 << 22 // objects, whose hashes fit into memory
-		kept = 10      // bits: about a thousand hashes of a feature are kept
+		few        = 3       // measured features
+		most       = 1 << 22 // objects, whose hashes fit into memory
+		mostValues = 1 << 28 // codes, each of which is hashed
+		kept       = 10      // bits: about a thousand hashes of a feature are kept
 	)
 	train := o.train()
 	measured := o.measuredBut("")
-	if train.Objects > most {
+	if train.Objects > most || train.Objects*int64(len(o.features)) > mostValues {
 		return false, nil
 	}
 	rests := make(dataset.Rests, len(o.features))

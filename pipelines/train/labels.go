@@ -139,9 +139,12 @@ func warnOfManyClasses(warn func(text string), column string, classes []string, 
 		total += rows[name]
 	}
 	switch what, _ := looks.Mostly(); {
-	case what != "":
+	case strings.HasPrefix(what, "numbers"):
 		warn(fmt.Sprintf("the label %q has %d classes, most of which are %s: Espalier predicts classes; write numbers as numbers, which "+
-			"--label_cuts makes classes of, or write a column of classes", column, len(classes), what))
+			"--label_cuts makes classes of", column, len(classes), what))
+	case what != "":
+		warn(fmt.Sprintf("the label %q has %d classes, most of which are %s: Espalier predicts classes; write a column of classes, such as "+
+			"early and late", column, len(classes), what))
 	case total < few*int64(len(classes)):
 		warn(fmt.Sprintf("the label %q has %d classes of %.2g rows on average, as names or keys have: name a column of classes by --label",
 			column, len(classes), float64(total)/float64(len(classes))))
@@ -230,9 +233,8 @@ func misspelled(classes []string, rows map[string]int64) (list []string) {
 // plain returns a name without the differences of case, of blanks, and of zeros: 1 of 001 and 1.0.
 func plain(name string) string {
 	name = strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(name, "\u200b", ""))), " ")
-	if whole, tenths, _ := strings.Cut(name, "."); whole != "" && strings.Trim(whole+tenths, "0123456789") == "" {
-		name = strings.TrimRight(cmp.Or(strings.TrimLeft(whole, "0"), "0")+"."+tenths, "0")
-		name = strings.TrimSuffix(name, ".")
+	if whole, tenths, _ := strings.Cut(name, "."); whole != "" && strings.Trim(whole, "0123456789") == "" && strings.Trim(tenths, "0") == "" {
+		return cmp.Or(strings.TrimLeft(whole, "0"), "0")
 	}
 	return name
 }

@@ -30,6 +30,7 @@ func TestWarnOfLabels(t *testing.T) {
 		"numbers":        {[]string{"1", "01", "1.0", "0", "00", "2"}, []string{`["1" "01" "1.0"]`, `["0" "00"]`}, nil},
 		"no-break space": {[]string{"type A", "type\u00a0A", "type  A"}, []string{`["type A" "type\u00a0A" "type  A"]`}, nil},
 		"long numbers":   {[]string{"1152921504606846976", "1152921504606846977", "100000", "1E5"}, nil, nil},
+		"versions":       {[]string{"1.1", "1.10", "2"}, nil, nil},
 		"near, not rare": {[]string{"good", "vgood", "god"}, nil, nil},
 		"letters that are words, longer names": {
 			[]string{"type A", "type B", "mild", "mild pain"}, nil, []int64{usual, rare, rare, usual},

@@ -145,11 +145,13 @@ func ReadCopies(ctx context.Context, c *CopiesConfig) (*dataset.Copies, error) {
 				c = new(dataset.Content)
 				contents[e.Words[0]] = c
 			}
-			c.Labels++
+			all := int64(0)
 			for part, rows := range e.Counters {
 				c.Parts[part] += rows
-				found.Labels[e.Words[2]] += rows
+				all += rows
 			}
+			c.Alike += all * (all - 1)
+			found.Labels[e.Words[2]] += all
 		}
 		for _, c := range contents { // in any order: sums of integers
 			found.Add(c)
