@@ -46,8 +46,8 @@ type Copies struct {
 	Rests      Rests
 	Parts      [Parts]int64 // rows by part
 	Trained    [Parts]int64 // rows by part whose content a training row has
-	// Pairs are the ordered pairs of rows with equal contents, and Alike those with equal labels, too.
-	Pairs, Alike int64
+	// Pairs are the ordered pairs of rows with equal contents, and Agreeing is how many of them also have equal labels.
+	Pairs, Agreeing int64
 	// Times is how many contents have a number of rows, by this number.
 	Times map[int64]int64
 	// Labels is how many rows have a label, by its hash.
@@ -56,8 +56,8 @@ type Copies struct {
 
 // Content is what is known of a content's rows.
 type Content struct {
-	Parts [Parts]int64 // rows by part
-	Alike int64        // ordered pairs of rows with the same label
+	Parts    [Parts]int64 // rows by part
+	Agreeing int64        // ordered pairs of rows with the same label
 }
 
 // Add counts the rows of a content.
@@ -73,7 +73,7 @@ func (c *Copies) Add(one *Content) {
 	c.Rows += times
 	c.Contents++
 	c.Pairs += times * (times - 1)
-	c.Alike += one.Alike
+	c.Agreeing += one.Agreeing
 	if c.Times == nil {
 		c.Times = make(map[int64]int64)
 	}
@@ -95,17 +95,17 @@ func (c *Copies) Real() bool {
 	return c.Repeated() > c.Neighbours/float64(max(1, c.Contents))
 }
 
-// Agree reports whether pairs of rows with equal contents have different labels at most half as often as any two rows.
-// Copies have equal labels, but for errors. Cases of the same object, such as sales of a product, have labels of their own and
-// are no copies, whatever their contents are.
+// Agree reports whether pairs of rows with equal contents have different labels at most 0.15 times as often as any two rows.
+// Copies have equal labels, but for errors (about 4 %, with two classes of the same frequency). Cases of the same object,
+// such as sales of a product, have labels of their own and are no copies, whatever their contents are.
 func (c *Copies) Agree() bool {
-	const most = 0.5
+	const most = 0.15
 	alike := 0.
 	for _, rows := range slices.Sorted(maps.Values(c.Labels)) { // in an order, as sums are rounded
 		share := float64(rows) / float64(max(1, c.Rows))
 		alike += float64(share * share)
 	}
-	return float64(c.Pairs-c.Alike) <= most*float64(c.Pairs)*(1-alike)
+	return float64(c.Pairs-c.Agreeing) <= most*float64(c.Pairs)*(1-alike)
 }
 
 // Even reports whether equal rows are copies of each other where a single column is measured, so that all rows are equal

@@ -140,7 +140,15 @@ func (o *objects) measuredBut(name string) (n int) {
 // judgeCopies warns if rows with equal features are copies; the feature with the name but may differ. found reports whether
 // it did.
 func (s *stage) judgeCopies(o *objects, c *dataset.Copies, but string) (found, dealt bool) {
-	if c.Repeated() < someCopies || !c.Agree() || !c.Real() && (o.measuredBut(but) != 1 || !c.Even()) {
+	if c.Repeated() < someCopies || !c.Real() && (!c.Agree() || o.measuredBut(but) != 1 || !c.Even()) {
+		return false, false
+	}
+	if !c.Agree() {
+		if share := c.TrainedShare(dataset.Test); but == "" && share >= manyCopies && !o.spec.Dependent() {
+			s.driver.Reporter.Warn(fmt.Sprintf("%s of the test rows equal training rows in all features, and have labels of their own, as "+
+				"cases of the same objects have: the figures hold for objects that training has seen; if others will come, name the "+
+				"object by --group", textview.Percent(share)))
+		}
 		return false, false
 	}
 	where := "in all features"

@@ -150,7 +150,7 @@ func ReadCopies(ctx context.Context, c *CopiesConfig) (*dataset.Copies, error) {
 				c.Parts[part] += rows
 				all += rows
 			}
-			c.Alike += all * (all - 1)
+			c.Agreeing += all * (all - 1)
 			found.Labels[e.Words[2]] += all
 		}
 		for _, c := range contents { // in any order: sums of integers
