@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -64,17 +65,45 @@ var dates = [...]string{ //nolint:gochecknoglobals // a table
 	"",
 }
 
-var (
-	weekday = regexp.MustCompile(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)([a-z]*day)?(,? )`)
-	clock   = regexp.MustCompile(`(^|,? |T|:)\d{1,2}:\d\d(?:(:\d\d)(?:[.,]\d+)?)?( ?[AP]M| ?[ap]m)?( ?)([+-]\d\d(?::?\d\d)?|Z)?$`)
-)
+// patternSet are the expressions by which texts are told apart.
+type patternSet struct {
+	weekday, clock            *regexp.Regexp // before and behind a date
+	duration                  *regexp.Regexp // hours, minutes and seconds, as spreadsheets and pandas write them, and ISO 8601
+	plusNumber, strangeNumber *regexp.Regexp
+
+	// A moment that no format reads has the name of a month in some language, a week or quarter of a year, or a date with
+	// something other than a time behind it. isoMoment is of moments beyond the range.
+	monthName, dateFiller, isoMoment, otherDate, zoneName, word, figures *regexp.Regexp
+}
+
+// patterns compiles the expressions at its first call, as most commands read no texts.
+var patterns = sync.OnceValue(func() *patternSet { //nolint:gochecknoglobals // compiled once
+	return &patternSet{
+		weekday: regexp.MustCompile(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)([a-z]*day)?(,? )`),
+		clock:   regexp.MustCompile(`(^|,? |T|:)\d{1,2}:\d\d(?:(:\d\d)(?:[.,]\d+)?)?( ?[AP]M| ?[ap]m)?( ?)([+-]\d\d(?::?\d\d)?|Z)?$`),
+		duration: regexp.MustCompile(`^-?(\d+ days?,? )?[+-]?\d{1,4}:\d\d(:\d\d)?(\.\d+)?$|^-?\d+ days?$|` +
+			`^-?P(\d+[YMWD])+(T(\d+(\.\d+)?[HMS])+)?$|^-?PT(\d+(\.\d+)?[HMS])+$`),
+		plusNumber:    regexp.MustCompile(`^\+(0|[1-9]\d{0,14})$`),
+		strangeNumber: regexp.MustCompile(`^[-+]?\d{1,2}(,\d\d)+,\d{3}(\.\d+)?$|^\d[\d.,]*-$|^[\x{2212}\x{2013}]\d[\d.,]*$`),
+		monthName: regexp.MustCompile(`(?i)^(jan(uary?|uar|vier|eiro)?|gen(naio)?|ene(ro)?|f[eé]v(rier|ereiro)?|feb(ruary?|ruar|rero|braio|ruari)?|` +
+			`mar(ch|s|zo|ço|et)?|m[aä]r|märz|maart|mrt|a[pb]r(il|ile)?|avr(il)?|may|mai|mei|mayo|maggio|maio|mag|jun[eio]?|juin|junho|giu(gno)?|` +
+			`jul[yi]?|juil(let)?|julio|julho|lug(lio)?|aug(ust|ustus)?|ao[uû]t|ago(sto)?|sept?(ember|embre|tembre|tiembre)?|set(tembre|embro)?|` +
+			`o[ck]t(ober|obre)?|ott(obre)?|out(ubro)?|nov(ember|embre|iembre|embro)?|dec(ember)?|dez(ember|embro)?|d[eé]c(embre)?|dic(embre|iembre)?)$`),
+		dateFiller: regexp.MustCompile(`(?i)^(mon|tue|wed|thu|fri|sat|sun)([a-z]*day)?$|^([tzwq]|[ap]m?|m|utc|gmt|[a-z]{1,3}t|de|of|at|um|uhr|st|nd|rd|th)$`),
+		isoMoment:  regexp.MustCompile(`^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?$`),
+		otherDate:  regexp.MustCompile(`^\d{4}-?[WwQq]\d|^(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4})[ Tt,]+\d`),
+		zoneName:   regexp.MustCompile(`\[\w+/\w+\]$`),
+		word:       regexp.MustCompile(`\pL+`),
+		figures:    regexp.MustCompile(`\d+`),
+	}
+})
 
 // around returns the formats of the weekday before a date, and of the time behind it; empty if absent.
 func around(text string) (before, after string) {
-	if m := weekday.FindStringSubmatch(text); m != nil {
+	if m := patterns().weekday.FindStringSubmatch(text); m != nil {
 		before = map[bool]string{false: "%A", true: "%a"}[m[1] == ""] + m[2]
 	}
-	m := clock.FindStringSubmatch(text)
+	m := patterns().clock.FindStringSubmatch(text)
 	if m == nil {
 		return before, ""
 	}
@@ -167,10 +196,10 @@ func (l *Looks) Add(text string, n int64) {
 			isNumber(&Spelling{Decimal: ',', Thousands: '.'}, bare)),
 		spaced:  trimmed != text && (isNumber(l.spelling, trimmed) || isMoment(trimmed)),
 		day:     l.date(text),
-		lasting: duration.MatchString(text),
-		code:    isDigits(strings.TrimLeft(text, "+-")) && !plain && !plusNumber.MatchString(text),
-		plus:    plusNumber.MatchString(text),
-		strange: !inOther && !plain && strangeNumber.MatchString(text),
+		lasting: patterns().duration.MatchString(text),
+		code:    isDigits(strings.TrimLeft(text, "+-")) && !plain && !patterns().plusNumber.MatchString(text),
+		plus:    patterns().plusNumber.MatchString(text),
+		strange: !inOther && !plain && patterns().strangeNumber.MatchString(text),
 		undated: isUndated(text),
 	} {
 		if is {
@@ -190,50 +219,28 @@ func (l *Looks) Add(text string, n int64) {
 	}
 }
 
-// duration are spellings of durations: hours, minutes and seconds, as spreadsheets and pandas write them, and ISO 8601.
-var duration = regexp.MustCompile(`^-?(\d+ days?,? )?[+-]?\d{1,4}:\d\d(:\d\d)?(\.\d+)?$|^-?\d+ days?$|` +
-	`^-?P(\d+[YMWD])+(T(\d+(\.\d+)?[HMS])+)?$|^-?PT(\d+(\.\d+)?[HMS])+$`)
-
-var (
-	plusNumber    = regexp.MustCompile(`^\+(0|[1-9]\d{0,14})$`)
-	strangeNumber = regexp.MustCompile(`^[-+]?\d{1,2}(,\d\d)+,\d{3}(\.\d+)?$|^\d[\d.,]*-$|^[\x{2212}\x{2013}]\d[\d.,]*$`)
-
-	// A moment that no format reads has the name of a month in some language, a week or quarter of a year, or a date with
-	// something other than a time behind it.
-	monthName = regexp.MustCompile(`(?i)^(jan(uary?|uar|vier|eiro)?|gen(naio)?|ene(ro)?|f[eé]v(rier|ereiro)?|feb(ruary?|ruar|rero|braio|ruari)?|` +
-		`mar(ch|s|zo|ço|et)?|m[aä]r|märz|maart|mrt|a[pb]r(il|ile)?|avr(il)?|may|mai|mei|mayo|maggio|maio|mag|jun[eio]?|juin|junho|giu(gno)?|` +
-		`jul[yi]?|juil(let)?|julio|julho|lug(lio)?|aug(ust|ustus)?|ao[uû]t|ago(sto)?|sept?(ember|embre|tembre|tiembre)?|set(tembre|embro)?|` +
-		`o[ck]t(ober|obre)?|ott(obre)?|out(ubro)?|nov(ember|embre|iembre|embro)?|dec(ember)?|dez(ember|embro)?|d[eé]c(embre)?|dic(embre|iembre)?)$`)
-	dateFiller = regexp.MustCompile(`(?i)^(mon|tue|wed|thu|fri|sat|sun)([a-z]*day)?$|^([tzwq]|[ap]m?|m|utc|gmt|[a-z]{1,3}t|de|of|at|um|uhr|st|nd|rd|th)$`)
-	isoMoment  = regexp.MustCompile(`^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?$`) // beyond the range
-	otherDate  = regexp.MustCompile(`^\d{4}-?[WwQq]\d|^(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4})[ Tt,]+\d`)
-	zoneName   = regexp.MustCompile(`\[\w+/\w+\]$`)
-	word       = regexp.MustCompile(`\pL+`)
-	figures    = regexp.MustCompile(`\d+`)
-)
-
 // isUndated reports whether a text seems to be a date or time, though no format of dates reads it.
 func isUndated(text string) bool {
 	const longest = 50
-	if len(text) > longest || isoMoment.MatchString(text) {
+	if len(text) > longest || patterns().isoMoment.MatchString(text) {
 		return false
 	}
-	text = zoneName.ReplaceAllString(text, "")
+	text = patterns().zoneName.ReplaceAllString(text, "")
 	months := 0
-	for _, w := range word.FindAllString(text, -1) {
+	for _, w := range patterns().word.FindAllString(text, -1) {
 		switch {
-		case monthName.MatchString(w):
+		case patterns().monthName.MatchString(w):
 			months++
-		case !dateFiller.MatchString(w):
+		case !patterns().dateFiller.MatchString(w):
 			return false
 		}
 	}
-	if strings.Trim(word.ReplaceAllString(text, ""), "0123456789 .,:/+-") != "" {
+	if strings.Trim(patterns().word.ReplaceAllString(text, ""), "0123456789 .,:/+-") != "" {
 		return false
 	}
-	numbers := figures.FindAllString(text, -1)
+	numbers := patterns().figures.FindAllString(text, -1)
 	hasYear := slices.ContainsFunc(numbers, func(n string) bool { return len(n) == len("2024") })
-	return months == 1 && len(numbers) > 0 && (hasYear || len(numbers) > 2) || months == 0 && otherDate.MatchString(text)
+	return months == 1 && len(numbers) > 0 && (hasYear || len(numbers) > 2) || months == 0 && patterns().otherDate.MatchString(text)
 }
 
 // isMark reports whether a character may stand next to a number: % $ € ( ) '.
