@@ -426,7 +426,7 @@ func TestFitCategoricalErrors(t *testing.T) {
 }
 
 // TestFitNumericSingles: a float32 of tenths and its decimal have the same bin, so that rows may be scored as float32s,
-// as doubles or as texts. Doubles keep their cuts: those of TestShortest.
+// as doubles or as texts. The cuts of doubles are those of TestShortest.
 func TestFitNumericSingles(t *testing.T) {
 	singles, decimals := make([]float64, 401), make([]float64, 401)
 	for i := range singles {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Of returns the name of a value of an enumeration. names has the names of the values, from the first value on.
+// Of returns the name of a value of an enumeration. names lists the names of the values, and begins with that of first.
 func Of[T ~uint8](value, first T, names []string) string {
 	if value < first || int(value-first) >= len(names) {
 		return fmt.Sprintf("unknown(%d)", uint8(value))

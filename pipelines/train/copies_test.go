@@ -105,7 +105,7 @@ func TestCopies(t *testing.T) {
 }
 
 // TestEvaluatedCopies: evaluate counts copies as one, as training does: with two copies of each row, standard errors are
-// larger by the square root of two than those of rows, give or take the error of 60 buckets.
+// larger by the square root of two than those of rows, within the error of an estimate from 60 buckets.
 func TestEvaluatedCopies(t *testing.T) {
 	const n = 2000
 	r := rand.New(rand.NewPCG(5, 84))
