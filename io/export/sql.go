@@ -1,7 +1,6 @@
 package export
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -245,9 +244,6 @@ func newSQL(t *tree.Tree, o Options) (*sqlText, error) {
 
 // check returns an error for trees that the database cannot express.
 func (s *sqlText) check() error {
-	if len(s.Features) == 0 {
-		return errors.New("the tree asks for nothing: there is no query to write")
-	}
 	const suffix = len("_exponentials") // the longest
 	if s.dialect.longest > 0 && len(s.Name)+suffix > s.dialect.longest {
 		return usage.Errorf("--name: %s keeps %d bytes of a name; take one of at most %d", s.dialect.name, s.dialect.longest,

@@ -90,6 +90,9 @@ func (s *sqlText) about() []string {
 		lines = append(lines, "Without the view, a function takes the values, in the order of the list below:",
 			"  "+fmt.Sprintf(d.uses, s.Name, strings.Join(names, ", ")))
 	}
+	if len(s.Features) == 0 {
+		return append(lines, "", "The tree is a single leaf: no column of the table matters.")
+	}
 	lines = append(lines, "", "NULL and NaN are missing values. Texts are compared by their bytes.",
 		"The table has these columns; others do not matter:")
 	for _, f := range s.Features {
@@ -140,6 +143,9 @@ func (s *sqlText) row() string {
 	list := make([]string, 0, len(s.Features))
 	for i, f := range s.Features {
 		list = append(list, argumentName(i, f)+" AS "+s.column(f))
+	}
+	if len(list) == 0 { // a table must have a column
+		list = []string{"0 AS no_value"}
 	}
 	return "(SELECT " + strings.Join(list, ", ") + ") AS r"
 }

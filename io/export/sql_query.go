@@ -101,6 +101,9 @@ func (s *sqlText) steps() []stage {
 	for _, f := range s.Features {
 		inputs.columns = append(inputs.columns, column{f.Const, s.value(f)})
 	}
+	if len(s.Features) == 0 { // a single leaf asks for nothing, but a table must have a column
+		inputs.columns = []column{{"no_value", "0"}}
+	}
 	stages := []stage{inputs}
 	for i, functions := range s.levels() {
 		text := "\n" + functions[0].Body()

@@ -92,10 +92,10 @@ func TestHostileNamesInSQL(t *testing.T) {
 	}
 }
 
-// TestDeepAndLargeSQL: no database finds a tree of 60 levels or of 5,000 leaves too much.
+// TestDeepAndLargeSQL: no database finds a tree of 60 levels or of 5,000 leaves too much, or a single leaf too little.
 func TestDeepAndLargeSQL(t *testing.T) {
 	t.Parallel()
-	trees := map[string]*tree.Tree{"60 levels": chain(60)}
+	trees := map[string]*tree.Tree{"60 levels": chain(60), "single leaf": chain(0)}
 	if longtest.Enabled() {
 		trees["8192 leaves"] = bushy(13)
 	}

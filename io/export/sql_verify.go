@@ -92,7 +92,7 @@ func (s *sqlText) config() ([]byte, error) {
 		Typed   string `json:"typed"` // the type of a column of dates; empty if it holds numbers or texts
 	}
 	taken := newNames(nil)
-	var features []featureOf
+	features := []featureOf{} // null would be no list
 	for _, f := range s.Features {
 		column := cutTo(f.Name, s.dialect.longest)
 		taken.take(cutTo(f.Name, s.dialect.longest))

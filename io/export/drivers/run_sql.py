@@ -196,7 +196,7 @@ def main():
     typed, plain = [], []  # rows of dates, and rows of numbers that are no date
     with open(sys.argv[1], encoding="ascii") as f:
         for at, line in enumerate(f):
-            row = list(map(cell, line.rstrip("\n").split("\t")))
+            row = [cell(text) for text in line.rstrip("\n").split("\t")] if features else []
             try:
                 changed = list(row)
                 for i, unit in dated:
