@@ -411,6 +411,11 @@ func TestLooks(t *testing.T) {
 		"2024-01-05t10:00:00z|2024-01-05T10":                          undated,
 		"2024-W01-1|2024-W52-3":                                       undated,
 		"2024-Q1|2024-Q4":                                             undated,
+		"Q1 2024|Q4 2024":                                             undated,
+		"4Q2024|1Q2025":                                               undated,
+		"2024:01:05 10:00:00|2024:01:06 23:59:59":                     undated, // photographs (Exif)
+		"20240105_100000|20240106_235959":                             undated,
+		"Q101|W1234":                                                  "", // codes
 		"Sept 5 2024|5. Januar 2024|31 d\u00e9cembre 2024":            undated,
 		"05-JAN-24 10.00.00.000000 AM":                                undated,
 	} {

@@ -91,10 +91,11 @@ var patterns = sync.OnceValue(func() *patternSet { //nolint:gochecknoglobals // 
 			`o[ck]t(ober|obre)?|ott(obre)?|out(ubro)?|nov(ember|embre|iembre|embro)?|dec(ember)?|dez(ember|embro)?|d[eé]c(embre)?|dic(embre|iembre)?)$`),
 		dateFiller: regexp.MustCompile(`(?i)^(mon|tue|wed|thu|fri|sat|sun)([a-z]*day)?$|^([tzwq]|[ap]m?|m|utc|gmt|[a-z]{1,3}t|de|of|at|um|uhr|st|nd|rd|th)$`),
 		isoMoment:  regexp.MustCompile(`^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?$`),
-		otherDate:  regexp.MustCompile(`^\d{4}-?[WwQq]\d|^(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4})[ Tt,]+\d`),
-		zoneName:   regexp.MustCompile(`\[\w+/\w+\]$`),
-		word:       regexp.MustCompile(`\pL+`),
-		figures:    regexp.MustCompile(`\d+`),
+		otherDate: regexp.MustCompile(`^\d{4}[- ]?[WwQq]\d|^[WwQq]\d\d?[-/ ](19|20)\d\d$|^[1-4][Qq][-/ ]?(19|20)\d\d$|^(19|20)\d{6}[_ Tt]\d{4,6}$|` +
+			`^(\d{4}[-/.:]\d\d?[-/.:]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4})[ Tt,]+\d`),
+		zoneName: regexp.MustCompile(`\[\w+/\w+\]$`),
+		word:     regexp.MustCompile(`\pL+`),
+		figures:  regexp.MustCompile(`\d+`),
 	}
 })
 
@@ -235,7 +236,7 @@ func isUndated(text string) bool {
 			return false
 		}
 	}
-	if strings.Trim(patterns().word.ReplaceAllString(text, ""), "0123456789 .,:/+-") != "" {
+	if strings.Trim(patterns().word.ReplaceAllString(text, ""), "0123456789 .,:/+-_") != "" {
 		return false
 	}
 	numbers := patterns().figures.FindAllString(text, -1)
