@@ -147,11 +147,14 @@ func (in *Input) TaskOf(file int) jobs.Task {
 func (in *Input) spellWide() {
 	for i := range in.Columns {
 		c := &in.Columns[i]
-		if !c.Wide || c.Type != dataset.Number {
+		if !c.Wide {
+			continue
+		}
+		in.digits = append(in.digits, c.Name)
+		if c.Type == dataset.Text { // a column in paths with numbers such as 01
 			continue
 		}
 		c.Type = dataset.Text
-		in.digits = append(in.digits, c.Name)
 		for _, byName := range in.ByName {
 			if own, ok := byName[c.Name]; ok && own.Type == dataset.Number {
 				own.Type = dataset.Text

@@ -92,11 +92,11 @@ func resolve(in *source.Input, c *config.Train, p *config.Parsed) (*schema, erro
 		if err := checkProbability(in, &sc); err != nil {
 			return nil, err
 		}
-		if column.Name == c.SplitTime && column.Wide {
+		if column.Name == c.SplitTime && column.Wide && column.Physical != source.InPath {
 			return nil, usage.Errorf("--split_time: column %q has whole numbers that may be beyond 2^53, which floating point cannot hold "+
 				"exactly: write times as TIMESTAMP or in microseconds, other numbers as DOUBLE", column.Name)
 		}
-		if column.Name == c.SplitTime && column.Type != dataset.Number {
+		if column.Name == c.SplitTime && column.Type != dataset.Number && !column.Wide {
 			return nil, usage.Errorf("--split_time: column %q has texts or booleans, expected numbers, dates, times or timestamps",
 				column.Name)
 		}

@@ -392,8 +392,8 @@ func TestTextsResumed(t *testing.T) {
 	}
 }
 
-// TestDatesOfPaths: folders dt=2026-11-01 and so on are a column of dates, also for --split_time. A folder, a file or a
-// pattern of a single day is scored as all days together are; --categorical keeps texts.
+// TestDatesOfPaths: folders dt=2026-11-01 and so on are a column of dates, also for --split_time, as are days 01, 02 and
+// so on. A folder, a file or a pattern of a single day is scored as all days together are; --categorical keeps texts.
 func TestDatesOfPaths(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 11))
 	root := t.TempDir()
@@ -469,14 +469,23 @@ func TestDatesOfPaths(t *testing.T) {
 	if !bytes.Equal(trees[0], trees[1]) {
 		t.Error("another tree of the folders one by one")
 	}
-	c := oneTree()
-	c.Input, c.Label, c.Output, c.SplitTime = []string{root}, "class", filepath.Join(t.TempDir(), "run"), "dt"
-	trained, err := train.Train(t.Context(), c, new(silent))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m := trained.Metrics; m.Train.Rows != 700 || m.Validation.Rows != 100 || m.Test.Rows != 200 {
-		t.Errorf("--split_time dt: %d, %d and %d rows, want 14, 2 and 4 days of 50", m.Train.Rows, m.Validation.Rows, m.Test.Rows)
+	for _, column := range []string{"dt", "day"} {
+		if column == "day" { // 01 to 20
+			for _, folder := range days {
+				if err := os.Rename(folder, root+"/day="+folder[len(folder)-2:]); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		c := oneTree()
+		c.Input, c.Label, c.Output, c.SplitTime = []string{root}, "class", filepath.Join(t.TempDir(), "run"), column
+		trained, err := train.Train(t.Context(), c, new(silent))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := trained.Metrics; m.Train.Rows != 700 || m.Validation.Rows != 100 || m.Test.Rows != 200 {
+			t.Errorf("--split_time %s: %d, %d and %d rows, want 14, 2 and 4 days of 50", column, m.Train.Rows, m.Validation.Rows, m.Test.Rows)
+		}
 	}
 }
 
