@@ -10,6 +10,7 @@ import (
 	"math"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/induce/wire"
 )
@@ -21,6 +22,9 @@ type Grown struct {
 	Scales [dataset.Parts]float64 `json:"scales"` // units in the average weight of a training row, by part
 	// Folds are the figures of the folds, by point of frontier.json; nil without folds.
 	Folds []*Folds `json:"folds,omitempty"`
+	// Held has the rows of the folds for a later choice by other error costs, by point of frontier.json; nil for trees with
+	// leaf models, empty without folds and where they are too many.
+	Held [][]frontier.HeldOut `json:"held,omitempty"`
 	// FoldShare is the weight of the folds' figures in the merits; 0 without folds.
 	FoldShare float64 `json:"fold_share,omitempty"`
 	// FigureCount is how many figures each point has in Figures; absent: 1 if there are any.

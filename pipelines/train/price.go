@@ -35,15 +35,18 @@ func (p *promotion) setErrorCosts(ctx context.Context) error {
 }
 
 // priceListed gives the points of frontier.json the costs by other error costs, and leaves out points that cost as
-// much in tests and errors as others. The costs are of the validation rows alone, as the run has none of the folds.
+// much in tests and errors as others.
 func (p *promotion) priceListed() error {
 	if !p.wish.Prices() {
 		return nil
 	}
-	if len(p.grown.Figures) > 0 {
-		if p.pool.Candidates[0].Counts[dataset.Validation].TotalRows() == 0 {
-			return usage.Errorf("--error_costs: the run has no validation rows to compare its trees by other error costs: train with them")
-		}
+	switch {
+	case len(p.grown.Figures) == 0:
+	case len(p.grown.Held) > 0 && !p.parsed.Selection.WantsModels():
+		p.priceFolds()
+	case p.pool.Candidates[0].Counts[dataset.Validation].TotalRows() == 0:
+		return usage.Errorf("--error_costs: the run has no validation rows to compare its trees by other error costs: train with them")
+	default:
 		p.Reporter.Warn("--error_costs: the trees are compared by their errors on the validation rows alone, as the run does not have the errors " +
 			"on the folds")
 		for i := range p.pool.Points {
@@ -66,6 +69,8 @@ func (p *promotion) priceListed() error {
 			if one := listedPoint(of, p.frontier); one.Same(canonical(*q)) {
 				of.ExpectedErrorCost = q.Judged.ErrorCost
 				of.ExpectedTotalCost = q.Judged.TotalCost
+				of.ErrorCost = q.Folds.ErrorCost
+				of.TotalCost = q.Folds.TotalCost
 				of.Validation.ErrorCost = q.Validation.ErrorCost
 				of.Validation.TotalCost = q.Validation.TotalCost
 				of.Test.ErrorCost = q.Test.ErrorCost
@@ -75,6 +80,23 @@ func (p *promotion) priceListed() error {
 		}
 	}
 	return nil
+}
+
+// priceFolds gives the listed points of the pool the costs of errors on the folds, and leaves out the other points, whose
+// rows of the folds the run does not have.
+func (p *promotion) priceFolds() {
+	var points []frontier.Point
+	for _, q := range p.pool.Points {
+		at := p.listed(&q)
+		if at < 0 {
+			continue
+		}
+		if n, err := runfolder.PointNumber(p.frontier.Points[at].Tree); err == nil && n < len(p.grown.Held) && p.grown.Held[n] != nil {
+			q.PriceFolds(p.grown.Held[n], p.priced)
+			points = append(points, q)
+		}
+	}
+	p.pool.Points = points
 }
 
 // leaveOutDominated removes the points that cost at least as much in tests and in errors as another point, unless they

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -567,13 +568,23 @@ func TestPromoteByErrorCosts(t *testing.T) {
 			t.Errorf("%s: tree 0 has the error costs %v: %v", name, model.Label.ErrorCosts, err)
 		}
 	}
+	// The folds judge as in training, also without validation rows.
+	c.ErrorCostsFile = costs
 	c.Split = dataset.Shares{100, 0, 0}
 	c.Folds = crossvalidate.Setting{Number: 3}
 	c.Output = filepath.Join(t.TempDir(), "folds")
-	trained(t, c)
-	if _, err := promoted(t, c.Output, -1, map[string]string{"error_costs": costs}, nil); err == nil ||
-		!strings.Contains(err.Error(), "no validation rows") {
-		t.Errorf("folds alone: %v", err)
+	r := trained(t, c)
+	p := promoteTo(t, c.Output, -1, map[string]string{"error_costs": costs})
+	if p.Now.Tree != p.Before.Tree || len(p.Frontier.Points) < 3 {
+		t.Errorf("folds alone: tree %s of %d, want tree %s of training", p.Now.Tree, len(p.Frontier.Points), p.Before.Tree)
+	}
+	for _, q := range p.Frontier.Points {
+		at := slices.IndexFunc(r.Frontier.Points, func(of runfolder.Point) bool { return of.Tree == q.Tree })
+		of := r.Frontier.Points[at].OnFolds
+		if math.Abs(*of.ErrorCost-*q.ErrorCost) > 1e-12 || math.Abs(*of.TotalCost-*q.TotalCost) > 1e-12 {
+			t.Errorf("%s: error cost %v and total cost %v on the folds, in training %v and %v", q.Tree, *q.ErrorCost, *q.TotalCost, *of.ErrorCost,
+				*of.TotalCost)
+		}
 	}
 }
 
