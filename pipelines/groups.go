@@ -49,7 +49,7 @@ func setGroups(
 			copied = m.CopiesBy
 		}
 	}
-	if len(copied) == 0 || spec.Count != "" {
+	if len(copied) == 0 {
 		return nil
 	}
 	if at := slices.IndexFunc(copied, func(name string) bool { return !has(name) || checkKey(in, name) != nil }); at >= 0 {

@@ -28,9 +28,6 @@ const (
 // whether the rows must be dealt again, equal ones together, as the part of a row depended on its place. Otherwise the
 // settings decide which rows go together.
 func (s *stage) copies(ctx context.Context, o *objects) (dealt bool, err error) {
-	if s.config.Count != "" { // the copies are declared
-		return false, nil
-	}
 	train := o.train()
 	repeated := float64(train.Rows-train.Objects) / float64(max(1, train.Rows))
 	equal := repeated >= someCopies && float64(train.Heaviest) <= mostOfOne*float64(train.Weight)

@@ -21,7 +21,7 @@ import (
 // TestCopies: rows without a signal that occur twice are a single leaf, because copies are in one part and one fold, in
 // both ways of growing; a warning says so. Where the parts are named, a warning says how many rows are known. Ratings
 // that are equal by chance are no copies, nor are frequent rows of zeros, which one part would have whole. Copies may
-// differ in one feature.
+// differ in one feature, or be rows of one line with a count.
 func TestCopies(t *testing.T) {
 	const n = 800
 	r := rand.New(rand.NewPCG(5, 60))
@@ -63,6 +63,14 @@ func TestCopies(t *testing.T) {
 	byLevel, _ := run(twice, func(c *config.Train) { c.MemoryObjects = 50 })
 	if !bytes.Equal(inMemory, byLevel) {
 		t.Error("another tree by levels")
+	}
+	counted := newRows(n)
+	for i := range n { // each line is two rows
+		counted.a[i], counted.b[i], counted.weight[i], counted.class[i] = new(r.NormFloat64()), new(r.NormFloat64()), 2, []string{"low", "high"}[r.IntN(2)]
+	}
+	other, warned := run(counted, func(c *config.Train) { c.Count, c.Ignore = "weight", []string{"twin", "flag", "id", "color"} })
+	if !strings.Contains(string(other), `"leaves": 1,`) || len(warned) != 1 || !strings.HasPrefix(warned[0], "50.0% of the rows") {
+		t.Errorf("warnings %q of counted rows, tree %s", warned, other)
 	}
 	byColor := func(c *config.Train) { c.Ignore = []string{"twin", "flag", "weight", "id"} }
 	if other, warned := run(twice, byColor); len(warned) != 1 || !strings.Contains(warned[0], `in all features but "color"`) ||

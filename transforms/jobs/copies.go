@@ -63,13 +63,13 @@ func (f *copies) do(ctx context.Context, p *pool, t Task, _ func(int64, []byte))
 		if err := g.prepare(); err != nil {
 			return err
 		}
-		contents := make([]uint64, g.rows)
+		contents := make([]uint64, g.Rows())
 		for i := range f.spec.Features {
 			if err := g.addContent(i, f.spec.Features[i].Name, contents); err != nil {
 				return err
 			}
 		}
-		hashes := make([]uint64, g.rows)
+		hashes := make([]uint64, g.Rows())
 		if f.spec.Label != "" {
 			dataset.AddContent(hashes, f.spec.Label, &g.label)
 		}
@@ -100,7 +100,7 @@ func (f *copies) count(g *rowGroup, zeros uint8, words func(r int) [3]uint64) {
 			continue
 		}
 		if w := words(r); bits.LeadingZeros64(w[0]) >= int(zeros) {
-			f.table.Add(w[:])[part]++
+			f.table.Add(w[:])[part] += g.countOf(r)
 		}
 	}
 }
