@@ -74,7 +74,10 @@ func OpenInput(ctx context.Context, f *Files, patterns []string, s *parallel.Ste
 	for i := range list {
 		in.Below = append(in.Below, strings.TrimLeft(strings.TrimPrefix(list[i].URL, list[i].folder), "/"))
 	}
-	in.Paths, in.given = pathColumns(list, in.Files)
+	paths, given, twice := pathColumns(list, in.Files)
+	in.Paths = paths
+	in.given = given
+	in.noteTwice(twice)
 	in.gather(typePaths(in.Paths))
 	in.noteAlike()
 	in.noteZones()

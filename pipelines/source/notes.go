@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -35,6 +36,17 @@ func (in *Input) NoteFolders(columns []string) string {
 		return ""
 	}
 	return fmt.Sprintf("the folders that --input names give the columns %q; --ignore %s leaves them out", names, strings.Join(names, ","))
+}
+
+// noteTwice notes columns that are in files and in names of folders, by name, with whether those of the folders count.
+func (in *Input) noteTwice(columns map[string]bool) {
+	for _, name := range slices.Sorted(maps.Keys(columns)) {
+		which := "files counts, as --input names the folders"
+		if columns[name] {
+			which = "folders counts, as they are below what --input names"
+		}
+		in.Notes = append(in.Notes, fmt.Sprintf("column %q is in the files and in the names of folders: that of the %s", name, which))
+	}
 }
 
 // noteZones notes columns with local timestamps in some files and timestamps in UTC in others.

@@ -17,8 +17,9 @@ const nullPartition = "__HIVE_DEFAULT_PARTITION__"
 
 // pathColumns returns the columns in each file's path, as Hive partitions data: folders named
 // name=value. A folder that --input names, or one above it, is a column if all files have this column in
-// their paths and none has another column of the name. given has the columns of such folders with several values.
-func pathColumns(list []listed, files []*parquetio.File) (paths [][]jobs.PathColumn, given []string) {
+// their paths and none has another column of the name. given has the columns of such folders with several values, and
+// twice, by name, the columns that some file has as well: whether those of the folders count.
+func pathColumns(list []listed, files []*parquetio.File) (paths [][]jobs.PathColumn, given []string, twice map[string]bool) {
 	paths = make([][]jobs.PathColumn, len(list))
 	above := make([][]jobs.PathColumn, len(list))
 	known := make(map[string]int) // files with the column in their paths
@@ -35,7 +36,13 @@ func pathColumns(list []listed, files []*parquetio.File) (paths [][]jobs.PathCol
 			own[c.Name] = true
 		}
 	}
+	twice = make(map[string]bool)
 	for i := range paths {
+		for _, c := range slices.Concat(above[i], paths[i]) {
+			if own[c.Name] {
+				twice[c.Name] = slices.Contains(paths[i], c)
+			}
+		}
 		for _, c := range above[i] {
 			if known[c.Name] == len(list) && !own[c.Name] {
 				paths[i] = append(paths[i], c)
@@ -45,7 +52,7 @@ func pathColumns(list []listed, files []*parquetio.File) (paths [][]jobs.PathCol
 			}
 		}
 	}
-	return paths, given
+	return paths, given, twice
 }
 
 // columnNamed returns the column of a path that has a name.
