@@ -167,7 +167,9 @@ func (w *comparing) specify(ctx context.Context) error {
 		return err
 	}
 	for _, t := range w.trees {
-		source.WarnOfZones(w.Reporter.Warn, w.input, t)
+		if err := source.WarnOfZones(ctx, w.Files, w.Reporter.Warn, w.input, t); err != nil {
+			return err
+		}
 	}
 	w.spec.DropNullLabels = w.config.DropNullLabels
 	if held := w.config.Held; held != nil {

@@ -124,7 +124,9 @@ func measureRows(ctx context.Context, s *session.Session, c *config.Evaluate) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	source.WarnOfZones(s.Reporter.Warn, in, t)
+	if err := source.WarnOfZones(ctx, s.Files, s.Reporter.Warn, in, t); err != nil {
+		return nil, nil, err
+	}
 	spec.DropNullLabels = c.DropNullLabels
 	if err := setGroups(ctx, s, in, c.Group, spec, model); err != nil {
 		return nil, nil, err

@@ -122,7 +122,9 @@ func newPrediction(ctx context.Context, s *session.Session, c *config.Predict, d
 		return nil, err
 	}
 	for _, t := range p.trees.Decoded {
-		source.WarnOfZones(p.Reporter.Warn, p.input, t)
+		if err := source.WarnOfZones(ctx, p.Files, p.Reporter.Warn, p.input, t); err != nil {
+			return nil, err
+		}
 	}
 	if label == "" && len(c.Slice) > 0 {
 		return nil, usage.Errorf("--slice %s: the rows have no label to measure the tree by: name its column by --label, "+

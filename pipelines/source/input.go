@@ -80,7 +80,7 @@ func OpenInput(ctx context.Context, f *Files, patterns []string, s *parallel.Ste
 	in.noteTwice(twice)
 	in.gather(typePaths(in.Paths))
 	in.noteAlike()
-	in.noteZones()
+	in.Notes = append(in.Notes, in.mixedZones(func(string) bool { return true })...)
 	return in, nil
 }
 

@@ -49,10 +49,13 @@ func (in *Input) noteTwice(columns map[string]bool) {
 	}
 }
 
-// noteZones notes columns with local timestamps in some files and timestamps in UTC in others.
-func (in *Input) noteZones() {
+// mixedZones returns a line for each of the columns with local timestamps in some files and timestamps in UTC in others.
+func (in *Input) mixedZones(among func(column string) bool) (lines []string) {
 	for i := range in.Columns {
 		name := in.Columns[i].Name
+		if !among(name) {
+			continue
+		}
 		var files [dataset.Local + 1]string // the first file with timestamps of each zone
 		for k, file := range in.Files {
 			if zone := in.ByName[k][name].Zone; files[zone] == "" {
@@ -60,8 +63,9 @@ func (in *Input) noteZones() {
 			}
 		}
 		if files[dataset.UTC] != "" && files[dataset.Local] != "" {
-			in.Notes = append(in.Notes, fmt.Sprintf("column %q: %s has timestamps in UTC, %s local ones: all are read as they stand, "+
+			lines = append(lines, fmt.Sprintf("column %q: %s has timestamps in UTC, %s local ones: all are read as they stand, "+
 				"whatever the distance of the place from UTC", name, files[dataset.UTC], files[dataset.Local]))
 		}
 	}
+	return lines
 }

@@ -1,7 +1,9 @@
 package source
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -124,19 +126,29 @@ func (in *Input) features(t *tree.Tree, columns map[string]int) ([]dataset.Featu
 }
 
 // WarnOfZones warns of each column with local timestamps if the tree was trained on timestamps in
-// UTC, and vice versa: both are read without conversion.
-func WarnOfZones(warn func(text string), in *Input, t *tree.Tree) {
+// UTC, and vice versa: both are read without conversion. Of texts it looks at a sample.
+func WarnOfZones(ctx context.Context, f *Files, warn func(text string), in *Input, t *tree.Tree) error {
+	moments := make(map[string]dataset.Zone)
 	for _, input := range t.Scorer().Features() {
-		f := &t.Features[input.Feature]
+		if f := &t.Features[input.Feature]; f.Zone != dataset.NoZone {
+			moments[f.Name] = f.Zone
+		}
+	}
+	in = in.clone()
+	if err := in.ReadTexts(ctx, f, func(column string) bool { return moments[column] != dataset.NoZone }); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(moments)) {
 		for i, file := range in.Files {
-			zone := in.ByName[i][f.Name].Zone
-			if zone != f.Zone && zone != dataset.NoZone && f.Zone != dataset.NoZone {
+			zone := in.ByName[i][name].Zone
+			if trained := moments[name]; zone != trained && zone != dataset.NoZone {
 				warn(fmt.Sprintf("column %q: %s has %s, the tree's feature is of %s: they are read as if they were those, "+
-					"whatever the distance of the place from UTC", f.Name, file.URL, zone.Things(), f.Zone.Things()))
+					"whatever the distance of the place from UTC", name, file.URL, zone.Things(), trained.Things()))
 				break
 			}
 		}
 	}
+	return nil
 }
 
 // Novelties names the columns that a tree tests, with counts of values, in rows rows, that did not

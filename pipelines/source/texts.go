@@ -78,6 +78,7 @@ func (in *Input) ReadTexts(ctx context.Context, f *Files, wanted func(column str
 		}
 	}
 	in.readAs(texts)
+	in.Texts = append(in.Texts, in.mixedZones(func(column string) bool { return slices.Contains(names, column) })...)
 	return nil
 }
 

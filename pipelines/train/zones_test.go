@@ -38,13 +38,13 @@ func TestZones(t *testing.T) {
 		if err := os.WriteFile(file, encoded, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for _, rows := range []string{c.name, "int96", c.other} {
+		for _, rows := range []string{c.name, "int96", c.other, "text of timestamps"} { // the texts are in UTC
 			reporter := new(silent)
 			_, _, err := pipelines.Evaluate(t.Context(), config.Evaluate{
 				Model: file, Input: []string{typed(t, t.TempDir(), rows)},
 			}, reporter)
 			warned := strings.Contains(strings.Join(reporter.warnings, "\n"), "whatever the distance of the place from UTC")
-			if err != nil || warned != (rows == c.other) {
+			if err != nil || warned != (rows == c.other || rows == "text of timestamps" && c.other == "timestamp ms") {
 				t.Errorf("a tree of %s on %s: error %v, warnings %q", c.name, rows, err, reporter.warnings)
 			}
 		}
@@ -54,8 +54,8 @@ func TestZones(t *testing.T) {
 // TestMixedZones: timestamps of both kinds in the files of one input are told.
 func TestMixedZones(t *testing.T) {
 	folder := t.TempDir()
-	files := []string{typed(t, folder, "timestamp us"), typed(t, folder, "timestamp us local")}
-	for _, input := range [][]string{files, files[:1], files[1:]} {
+	files := []string{typed(t, folder, "timestamp us"), typed(t, folder, "timestamp us local"), typed(t, folder, "text of timestamps")}
+	for _, input := range [][]string{files[:2], files[:1], files[1:2], files[1:]} {
 		c := oneTree()
 		c.Input, c.Label, c.Split, c.Output = input, "class", dataset.Shares{100, 0, 0}, filepath.Join(t.TempDir(), "run")
 		reporter := new(silent)
