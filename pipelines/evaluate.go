@@ -205,8 +205,8 @@ func warnOfTraining(ctx context.Context, s *session.Session, model string, in *s
 		files = fmt.Sprintf("%d of these %d files", known, len(inputs))
 	}
 	if known > 0 {
-		s.Reporter.Warn(fmt.Sprintf("the tree was trained on rows of %s: on new rows it is worse than these figures; "+
-			"for its figures on test rows: espalier show %s --figures", files, run))
+		s.Reporter.Warn(fmt.Sprintf("the training has read %s: on new rows the tree is worse than these figures if it was trained on some of "+
+			"the rows; for its figures on test rows: espalier show %s --figures", files, run))
 	}
 }
 

@@ -174,6 +174,7 @@ func TestImportSays(t *testing.T) {
 		{"a,b\nx,1\nTotal,1\n", "", 0, []string{`the last row begins with "Total"`}},
 		{"a b c\n1 2 3\n", "", 0, []string{"has one column", "--delimiter"}},
 		{"t,class\n9999-12-31 23:59:59.999999,x\n2024-01-01 00:00:00,y\n2024-01-02 00:00:00,y\n", "", 0, []string{"\nt       text ", "dates or times (--missing"}},
+		{"a;b\n1,5;1.5\n2,5;2.25\n", "--decimal|,", 0, []string{"most of its values are numbers with a decimal point\n"}},
 		{"a\n1\n", "--decimal|,|--thousands|,", 2, []string{"--thousands"}},
 		{"a\n1\n", "--date_format|dd/mm", 2, []string{"--date_format", "strftime"}},
 	} {
@@ -190,6 +191,21 @@ func TestImportSays(t *testing.T) {
 			if !strings.Contains(o.stdout+o.stderr, part) {
 				t.Errorf("%q %s: no %q in\n%s%s", c.content, c.flags, part, o.stdout, o.stderr)
 			}
+		}
+	}
+	for _, day := range []string{"day=1", "day=2"} {
+		if err := os.Mkdir(filepath.Join(folder, day), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, day, "x.csv"), []byte("a\n1\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := espalier(t, "import", folder+"/day=*/x.csv", folder+"/day=1/x.csv", "--output", filepath.Join(folder, "days"))
+	o.wants(t, 0)
+	for _, part := range []string{"wrote 2 rows", "files that are named again are read once (1)", "in which of the folders they were (day=1, day=2)"} {
+		if !strings.Contains(o.stdout+o.stderr, part) {
+			t.Errorf("folders: no %q in\n%s%s", part, o.stdout, o.stderr)
 		}
 	}
 }

@@ -238,7 +238,7 @@ func optional(x *float64, format string) string {
 func useRemarks(a *retraining.Attempt) []string {
 	held := "held until " + a.HeldTo
 	if a.HeldTo == "" {
-		held = "hold ended"
+		held = "not held"
 	}
 	if a.Before == a.Run {
 		return []string{strings.TrimSuffix(held+": "+a.Reason, ": ")}

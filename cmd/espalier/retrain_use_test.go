@@ -73,7 +73,7 @@ func TestUse(t *testing.T) {
 			use(0, "--hold", "forever", "--reason", "labels are checked")
 			use(0, "--hold", "none")
 			history := espalier(t, "retrain", "--config", n.config, "--history")
-			wantsPrinted(t, history, "held until forever: labels are checked", "* in use; hold ended")
+			wantsPrinted(t, history, "held until forever: labels are checked", "* in use; not held")
 			if strings.Contains(history.stdout, "instead of "+path.Base(good)) {
 				t.Errorf("a hold is a change of the run in use:\n%s", history.stdout)
 			}

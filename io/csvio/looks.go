@@ -320,6 +320,10 @@ func (l *Looks) Mostly() (what, settings string) {
 		what = "numbers with commas"
 		settings = "--thousands , or --decimal ,"
 	}
+	if what != "" && l.spelling != nil && !l.fits(settings) {
+		what = "numbers with a decimal point"
+		settings = ""
+	}
 	codes := l.counts[code]
 	others := l.counts[strange]
 	if l.negative {
@@ -371,6 +375,20 @@ func (l *Looks) Mostly() (what, settings string) {
 		settings = l.missing(best == number)
 	}
 	return what, settings
+}
+
+// fits reports whether the settings of a spelling go with the decimal separator by which the file is read. A comma leaves
+// none that read numbers with a decimal point.
+func (l *Looks) fits(settings string) bool {
+	decimal := l.spelling.decimal()
+	fits := decimal == '.'
+	for i, s := range spellings {
+		for k := range spellings {
+			other := &spellings[k]
+			fits = fits || s.settings == settings && other.Decimal == decimal && other.Thousands == s.Thousands && l.reads[k] >= l.reads[i]
+		}
+	}
+	return fits
 }
 
 // placeholders reports whether the odd texts may stand for missing values, however frequent they are: there are few, and

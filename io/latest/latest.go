@@ -96,7 +96,8 @@ func read(ctx context.Context, s *objectstore.Store, url string) (*Pointer, erro
 	}
 	p := &Pointer{generation: seen.Generation}
 	if err := json.Unmarshal(b, p); err != nil || p.Format != format || p.Version != 1 {
-		return nil, fmt.Errorf("%s is no %s of Espalier: want format %q and version 1", url, Name, format)
+		return nil, fmt.Errorf("%s is no %s of Espalier: want format %q and version 1; if it is damaged, remove it, and name the run in use: "+
+			"espalier retrain use FOLDER RUN", url, Name, format)
 	}
 	if !digests.MatchString(p.Digest) {
 		return nil, fmt.Errorf("%s: tree_sha256 is %q: want the SHA-256 of the tree, 64 hexadecimal digits", url, p.Digest)

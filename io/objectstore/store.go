@@ -206,7 +206,7 @@ func (l location) named(ctx context.Context) ([]Object, error) {
 	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrFolder):
 		return nil, err
 	case l.isFolder(ctx, err):
-		return nil, fmt.Errorf("%w; add /*.parquet to read the files in it", ErrFolder)
+		return nil, fmt.Errorf("%w; name the files in it, as by FOLDER/*", ErrFolder)
 	case hasMeta(l.path):
 		return nil, noMatchError{}
 	default:

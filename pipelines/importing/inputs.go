@@ -5,9 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
+	"path"
+	"slices"
+	"strings"
 
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/io/csvio"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -25,8 +30,11 @@ type input struct {
 }
 
 // list finds the files, in the order in which they are named; the files of a glob are sorted by
-// name.
+// name. A file that is named twice is read once.
 func (im *importing) list(ctx context.Context) error {
+	seen := make(map[string]bool)
+	again := 0
+	folders := make(map[string]bool) // day=2026-11-01
 	for _, pattern := range im.config.Files {
 		if pattern == config.StandardInput {
 			spool, err := spooled(ctx, im.config.Stdin)
@@ -41,8 +49,25 @@ func (im *importing) list(ctx context.Context) error {
 			return usage.Errorf("%v", err)
 		}
 		for _, o := range objects {
+			if seen[path.Clean(o.URL)] {
+				again++
+				continue
+			}
+			seen[path.Clean(o.URL)] = true
 			im.inputs = append(im.inputs, &input{name: o.URL, object: o})
+			for _, folder := range strings.Split(path.Dir(o.URL), "/") {
+				if strings.Contains(folder, "=") {
+					folders[folder] = true
+				}
+			}
 		}
+	}
+	if again > 0 {
+		im.reporter.Warn(fmt.Sprintf("files that are named again are read once (%d)", again))
+	}
+	if len(folders) > 1 {
+		im.reporter.Warn(fmt.Sprintf("the rows do not say in which of the folders they were (%s): import each folder into one of the "+
+			"same name, which train reads as a column", naming.First(slices.Sorted(maps.Keys(folders)), 2)))
 	}
 	return nil
 }

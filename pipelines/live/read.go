@@ -94,8 +94,13 @@ func (g *group) key(r int) (string, error) {
 
 // twice returns the error for a key that also another row has.
 func (g *group) twice(key, what, other string) error {
-	return g.fault(strings.Join(g.keys, ", "), key, fmt.Sprintf("the key has %s here and in %s, expected one", what, other),
-		"name by --key all columns that tell the rows apart, or leave out one of the files")
+	where := "here and in " + other
+	hint := "name by --key all columns that tell the rows apart, or leave out one of the files"
+	if other == g.url {
+		where = "in two rows"
+		hint = "name by --key all columns that tell the rows apart, or leave out one of the rows"
+	}
+	return g.fault(strings.Join(g.keys, ", "), key, fmt.Sprintf("the key has %s %s, expected one", what, where), hint)
 }
 
 func (g *group) fault(column, value, problem, hint string) error {

@@ -368,6 +368,11 @@ func (in *Input) WarnTexts(unnamed func(column string) bool) string {
 			names = append(names, c.Name)
 		}
 	}
+	for i := range in.Columns { // folders such as zip=01001
+		if c := &in.Columns[i]; c.Physical == InPath && c.Wide && unnamed(c.Name) {
+			names = append(names, c.Name)
+		}
+	}
 	if len(names) == 0 {
 		return ""
 	}
