@@ -179,7 +179,7 @@ func (p *promotion) choose(ctx context.Context) (err error) {
 	if err := p.config.CheckUnits(dataset.FurtherUnits(p.features), p.config.CostUnit, settings.FlagName); err != nil {
 		return usage.Errorf("%v", err)
 	}
-	if err := p.priceListed(); err != nil {
+	if err := p.priceListed(ctx); err != nil {
 		return err
 	}
 	switch {

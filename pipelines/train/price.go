@@ -36,7 +36,7 @@ func (p *promotion) setErrorCosts(ctx context.Context) error {
 
 // priceListed gives the points of frontier.json the costs by other error costs, and leaves out points that cost as
 // much in tests and errors as others.
-func (p *promotion) priceListed() error {
+func (p *promotion) priceListed(ctx context.Context) error {
 	if !p.wish.Prices() {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (p *promotion) priceListed() error {
 	}
 	for i := range p.frontier.Points {
 		of := &p.frontier.Points[i]
-		of.ExpectedErrorCost = nil // unknown for trees with leaf models
+		of.ExpectedErrorCost = nil
 		of.ExpectedTotalCost = nil
 		of.ErrorCost = nil
 		of.TotalCost = nil
@@ -78,6 +78,36 @@ func (p *promotion) priceListed() error {
 				break
 			}
 		}
+	}
+	if p.wish.Number >= 0 {
+		return nil
+	}
+	return p.priceModels(ctx)
+}
+
+// priceModels gives the points of frontier.json whose trees have leaf models the costs of errors on the validation rows,
+// which are read again.
+func (p *promotion) priceModels(ctx context.Context) error {
+	rows := &reopened{promotion: p}
+	for i, t := range p.trees {
+		if !t.Modelled() {
+			continue
+		}
+		measure, err := rows.count(ctx, t)
+		if err != nil {
+			return err
+		}
+		m, err := measure(strataOfParts{})
+		if err != nil {
+			return err
+		}
+		of := &p.frontier.Points[i]
+		of.Validation.ErrorCost = m.Validation.ExpectedErrorCost
+		of.Validation.TotalCost = m.Validation.ExpectedTotalCost
+		of.Test.ErrorCost = m.Test.ExpectedErrorCost
+		of.Test.TotalCost = m.Test.ExpectedTotalCost
+		of.ExpectedErrorCost = of.Validation.ErrorCost
+		of.ExpectedTotalCost = of.Validation.TotalCost
 	}
 	return nil
 }

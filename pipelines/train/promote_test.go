@@ -279,6 +279,32 @@ func TestPromoteModels(t *testing.T) {
 	}
 }
 
+// TestPromoteModelsByErrorCosts: the list has the error costs of trees with leaf models on the validation rows.
+func TestPromoteModelsByErrorCosts(t *testing.T) {
+	c := trainCurved(t)
+	c.LeafModel, c.Teacher, c.Folds = "auto", "none", crossvalidate.Setting{}
+	c.Algorithm, c.Lambda, c.Theta = []split.Algorithm{split.C45}, []float64{10}, []float64{0.005}
+	trained(t, c)
+	costs := map[string]string{"error_costs": textFile(t, "errors.csv", "actual,predicted,cost\nyes,no,3\nno,yes,1.5\n")}
+	p := promoteTo(t, c.Output, -1, costs)
+	at := slices.IndexFunc(p.Frontier.Points, func(q runfolder.Point) bool { return q.Algorithm.Ridge > 0 })
+	if at < 0 || p.Frontier.Select != "total" {
+		t.Fatalf("chosen by %s, or no tree has leaf models", p.Frontier.Select)
+	}
+	q := &p.Frontier.Points[at]
+	number, err := runfolder.PointNumber(q.Tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m runfolder.Metrics
+	if err := json.Unmarshal(content(t, promoteTo(t, c.Output, number, costs).Output, "metrics.json"), &m); err != nil {
+		t.Fatal(err)
+	}
+	if got := *m.Validation.ExpectedErrorCost; *q.Validation.ErrorCost != got || *q.ExpectedErrorCost != got {
+		t.Errorf("%s: error cost %v, and %v in a run of this tree", q.Tree, *q.Validation.ErrorCost, got)
+	}
+}
+
 // TestPromoteRefused: what is refused names the reason, and nothing is written.
 func TestPromoteRefused(t *testing.T) {
 	data := fruitConfig(t)
