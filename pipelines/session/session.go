@@ -44,7 +44,7 @@ func Run(
 			return err
 		}
 	}
-	f := source.BeginShared(ctx, c.Storage)
+	f := source.Begin(c.Storage)
 	defer f.End()
 	s := &Session{
 		Driver:    &engine.Driver{Engine: e, Reporter: engine.OneAtATime(reporter), Files: f, Config: c.Engine},

@@ -35,14 +35,6 @@ func Begin(c Config) *Files {
 	return f
 }
 
-// BeginShared returns storage for a run that begins, as Begin does. The run uses the jobs.ColumnCache of
-// the context, if there is one.
-func BeginShared(ctx context.Context, c Config) *Files {
-	f := Begin(c)
-	f.ShareColumns(jobs.ColumnCacheOf(ctx))
-	return f
-}
-
 // End releases the memory of the run. DoFns that still work for the run fail from then on.
 func (f *Files) End() {
 	f.Run.Close()

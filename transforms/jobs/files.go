@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -42,8 +41,6 @@ type Files struct {
 
 	Predicted  sync.Map     // URLs of the files of predictions from this process
 	Committing sync.RWMutex // held for reading while predictions are committed
-
-	cache *ColumnCache // shared with other runs; nil if absent
 }
 
 // NewFiles returns storage of the given settings.
@@ -56,19 +53,14 @@ func NewFiles(c FilesConfig) *Files {
 	return f
 }
 
-// ShareColumns lets the run keep and find decoded columns in a cache, unless it is nil.
-func (f *Files) ShareColumns(cache *ColumnCache) { f.cache = cache }
-
 // RowGroup opens a row group of a Parquet file.
 func (f *Files) RowGroup(ctx context.Context, t Task, names []string) (dataset.RowGroup, error) {
 	p, err := f.Parquet.Open(ctx, objectstore.Object{URL: t.File, Size: t.Size, Generation: t.Generation})
 	if err != nil {
 		return nil, err
 	}
-	key := groupKey{t.File, t.Generation, t.RowGroup, strings.Join(t.Digits, "\x00")}
-	open := func(names []string) (dataset.RowGroup, error) { return p.RowGroup(ctx, t.RowGroup, names, t.Digits...) }
 	inFile, columns := splitColumns(&t, names)
-	g, err := f.cache.open(key, inFile, open)
+	g, err := p.RowGroup(ctx, t.RowGroup, inFile, t.Digits...)
 	if err != nil {
 		return nil, err
 	}

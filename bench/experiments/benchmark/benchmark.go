@@ -13,7 +13,6 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // Result is the result of a benchmark.
@@ -90,10 +89,6 @@ func Run(ctx context.Context, c Config, reporter engine.Reporter) (r *Result, er
 	return r, r.write(ctx, f.Store, &c)
 }
 
-// mostShared is the number of bytes of decoded rows that the splits of a data set share. At most two
-// data sets have splits in work at the same time, unless a data set has fewer splits than that.
-const mostShared = 1 << 30
-
 // runAll runs the splits, several at the same time. After the first error no other split begins.
 func runAll(ctx context.Context, list []work, atOnce int, reporter engine.Reporter) ([]*Split, error) {
 	reporter.Job("benchmark", int64(len(list)), "splits")
@@ -103,7 +98,6 @@ func runAll(ctx context.Context, list []work, atOnce int, reporter engine.Report
 	ended := make(chan string, len(list))
 	slots := make(chan struct{}, atOnce)
 	var wg parallel.Group
-	var rows *jobs.ColumnCache // columns of the data set whose splits begin
 	wg.Go(func() {
 		for done := range list {
 			reporter.Step(int64(done+1), <-ended)
@@ -112,15 +106,11 @@ func runAll(ctx context.Context, list []work, atOnce int, reporter engine.Report
 	for i := range list {
 		slots <- struct{}{}
 		w := &list[i]
-		if i == 0 || list[i-1].set != w.set {
-			rows = jobs.NewColumnCache(mostShared)
-		}
-		shared := rows.Share(ctx)
 		wg.Go(func() {
 			defer func() { <-slots }()
 			if ctx.Err() == nil {
 				var err error
-				if splits[i], err = w.split(shared); err != nil {
+				if splits[i], err = w.split(ctx); err != nil {
 					cancel(err)
 				}
 			}
