@@ -48,7 +48,7 @@ func hourly(n, hours int64, latest, stream bool) *beam.Pipeline {
 	if !latest {
 		rows = beam.WindowInto(s, window.NewFixedWindows(time.Hour), rows)
 	}
-	beam.ParDo0(s, &sinkFn{}, transforms.Score(s, rows, transforms.Model{Trees: trees, Latest: latest}).Predictions)
+	transforms.Score(s, rows, transforms.Model{Trees: trees, Latest: latest})
 	return p
 }
 

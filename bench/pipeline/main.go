@@ -26,7 +26,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
@@ -84,11 +86,6 @@ type saveFn struct{ Path string }
 
 func (f *saveFn) ProcessElement(tree []byte) error { return os.WriteFile(f.Path, tree, 0o666) }
 
-// sinkFn takes predictions.
-type sinkFn struct{}
-
-func (*sinkFn) ProcessElement(Row, transforms.Prediction) {}
-
 func init() {
 	beam.RegisterType(reflect.TypeFor[Row]())
 	for _, t := range []reflect.Type{
@@ -96,7 +93,6 @@ func init() {
 	} {
 		beam.RegisterDoFn(t)
 	}
-	register.DoFn2x0[Row, transforms.Prediction](&sinkFn{})
 	register.Emitter1[int64]()
 	register.Emitter1[Row]()
 }
@@ -176,7 +172,7 @@ func pipeline(n int64, train bool, score, tree string, shards int) (*beam.Pipeli
 		m = transforms.Model{JSON: b}
 	}
 	if score != "none" {
-		beam.ParDo0(s, &sinkFn{}, transforms.Score(s, rows, m).Predictions)
+		transforms.Score(s, rows, m)
 	}
 	return p, nil
 }
@@ -193,7 +189,7 @@ func run(ctx context.Context, p *beam.Pipeline, profile string) error {
 		defer pprof.StopCPUProfile()
 	}
 	start := time.Now()
-	result, err := beamx.RunWithMetrics(ctx, p)
+	result, err := beam.Run(ctx, *runners.Runner, p)
 	if err != nil {
 		return err
 	}
