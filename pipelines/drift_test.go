@@ -87,8 +87,8 @@ func TestDriftOfTexts(t *testing.T) {
 	}
 }
 
-// TestDaysWithoutDrift: of 200 days without drift, at most so many give an alarm as the stated rate allows. At a rate of
-// 0.05, more than 16 of 200 come with a probability of 0.03 (binomial); the seeds are fixed. PSI is no condition here,
+// TestDaysWithoutDrift: of 60 days without drift, at most so many give an alarm as the stated rate allows. At a rate of
+// 0.05, more than 6 of 60 come with a probability of 0.03 (binomial); the seeds are fixed. PSI is no condition here,
 // so that the rate is that of the tests alone. A day that has drifted gives an alarm.
 func TestDaysWithoutDrift(t *testing.T) {
 	training := config.DefaultTrain()
@@ -107,13 +107,13 @@ func TestDaysWithoutDrift(t *testing.T) {
 		return found.Alarms()
 	}
 	days := 0
-	for seed := range uint64(200) {
+	for seed := range uint64(60) {
 		if list := alarms(seed+2, 0, 0.05, 0); len(list) > 0 {
 			days++
 		}
 	}
-	if days > 16 {
-		t.Errorf("%d of 200 days without drift give an alarm, at a rate of 0.05", days)
+	if days > 6 {
+		t.Errorf("%d of 60 days without drift give an alarm, at a rate of 0.05", days)
 	}
 	if list := alarms(500, 0, 0.01, 0.1); len(list) > 0 {
 		t.Errorf("by default a day without drift gives an alarm: %q", list)

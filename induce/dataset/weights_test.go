@@ -164,14 +164,16 @@ func TestWeightSums(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 2))
 			var whole dataset.WeightSums
 			parts := make([]dataset.WeightSums, 1+r.IntN(4))
-			exact, squares, rows := new(big.Rat), new(big.Rat), int64(0)
+			const enough = 1 << 13 // bits, for all sums to be exact
+			exact, squares, rows := new(big.Float).SetPrec(enough), new(big.Float).SetPrec(enough), int64(0)
 			for range r.IntN(9000) {
 				x, n := draw(r)*math.Pow(10, float64(r.IntN(3))), int64(r.IntN(4))
 				whole.Add(x, n)
 				parts[r.IntN(len(parts))].Add(x, n)
-				exact.Add(exact, new(big.Rat).Mul(new(big.Rat).SetFloat64(x), new(big.Rat).SetInt64(n)))
-				square := new(big.Rat).SetFloat64(x)
-				squares.Add(squares, square.Mul(square, square).Mul(square, new(big.Rat).SetInt64(n)))
+				value := big.NewFloat(x).SetPrec(enough)
+				weight := new(big.Float).SetPrec(enough).Mul(value, new(big.Float).SetInt64(n))
+				exact.Add(exact, weight)
+				squares.Add(squares, weight.Mul(weight, value))
 				rows += n
 			}
 			var merged dataset.WeightSums
@@ -194,11 +196,12 @@ func TestWeightSums(t *testing.T) {
 			if rows == 0 {
 				continue
 			}
-			if want, _ := exact.Quo(exact, new(big.Rat).SetInt64(rows)).Float64(); whole.Mean() != want {
+			mean, _ := exact.Rat(nil)
+			if want, _ := mean.Quo(mean, new(big.Rat).SetInt64(rows)).Float64(); whole.Mean() != want {
 				t.Errorf("%s, seed %d: mean %v, want %v", name, seed, whole.Mean(), want)
 			}
-			// exact is the mean by now
-			effect := squares.Quo(squares, exact.Mul(exact, exact).Mul(exact, new(big.Rat).SetInt64(rows)))
+			effect, _ := squares.Rat(nil)
+			effect.Quo(effect, mean.Mul(mean, mean).Mul(mean, new(big.Rat).SetInt64(rows)))
 			if want, _ := effect.Float64(); math.Abs(whole.Effect()-want) > 1e-8*want {
 				t.Errorf("%s, seed %d: design effect %v, want %v", name, seed, whole.Effect(), want)
 			}

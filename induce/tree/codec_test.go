@@ -60,7 +60,7 @@ func TestRoundTrip(t *testing.T) {
 	for _, family := range families() {
 		for seed := range uint64(20) {
 			r := rand.New(rand.NewPCG(3, seed))
-			want := randomTree(r, family, 1+r.IntN(200))
+			want := randomTree(r, family, 1+r.IntN(80))
 			if seed%2 == 0 {
 				decideBy(want, []float64{.1, .7, .2}, [][]float64{{0, 1, 2.5}, {10, 0, 1e-9}, {1, 1, 0}})
 				want.Training.Weights, want.Training.ClassWeights, want.Training.LeftOutRows = "class_weights",

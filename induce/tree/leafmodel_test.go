@@ -138,7 +138,7 @@ func modelTrees(t *testing.T, check func(t *testing.T, tr *tree.Tree, rows []row
 			if seed%3 == 0 {
 				fs = numericFeatures()
 			}
-			tr := grownTree(r, family, 20+r.IntN(60), fs)
+			tr := grownTree(r, family, 10+r.IntN(30), fs)
 			if seed%2 == 0 {
 				twoClasses(tr)
 			}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -38,6 +39,7 @@ import (
 func TestMain(m *testing.M) {
 	beamlog.SetLogger(noLog{})
 	slog.SetLogLoggerLevel(slog.LevelError)
+	debug.SetGCPercent(300) // as the command does
 	if os.Getenv(bareProcess) != "" {
 		startPrism()
 		os.Exit(m.Run()) //nolint:forbidigo // ends the test process, as ptest's main does

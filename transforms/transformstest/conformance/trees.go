@@ -83,7 +83,7 @@ func (*shiftFn) ProcessElement(at beam.EventTime, e Event) (beam.EventTime, Even
 // that Train grows in batch from the same events, or from the events of its window, whatever its time.
 func Feed(tb testing.TB, runner string, windowed, keyed bool) {
 	tb.Helper()
-	const count, windows = 3000, 3
+	const count, windows = 900, 3
 	var events []Event
 	batches := make(map[int64][]Event)
 	for i := range count {
