@@ -389,8 +389,7 @@ func countColumn(column []byte, width int, rows, counts []int64) error {
 
 // AddBlock coalesces the objects of a block into the table.
 //
-// It is a hot loop: keys are assembled feature by feature, and the slots of several objects are
-// fetched at the same time.
+// It is a hot loop: keys of several objects are assembled feature by feature.
 func (t *Table) AddBlock(block []byte, classes int) error {
 	const ahead = 16
 	r, err := openBlock(block, t.layout)
@@ -405,24 +404,16 @@ func (t *Table) AddBlock(block []byte, classes int) error {
 		t.groups = nil
 	}
 	var keys []byte
-	var hashes []uint64
 	var object blockObject
-	positions := make([]int32, 0, ahead)
 	for from := 0; from < r.objects; from += ahead {
 		to := min(from+ahead, r.objects)
 		keys = r.keys(keys[:0], t.layout, from, to)
-		hashes = hashes[:0]
-		positions = positions[:0]
 		for i := range to - from {
-			hashes = append(hashes, HashKey(keys[i*stride:(i+1)*stride]))
-			positions = append(positions, int32(i))
-		}
-		t.fetch(hashes, positions)
-		for i, hash := range hashes {
 			if err := r.next(&object, classes, t.groups != nil); err != nil {
 				return err
 			}
-			t.addObject(keys[i*stride:(i+1)*stride], hash, &object)
+			key := keys[i*stride : (i+1)*stride]
+			t.addObject(key, HashKey(key), &object)
 		}
 	}
 	return r.end()

@@ -27,7 +27,6 @@ type Table struct {
 	more   []entry      // further classes, chained
 	bytes  int          // memory of the pages
 	groups *tableGroups // nil if the table does not keep groups
-	seen   uint64       // sink for fetch
 }
 
 // tablePage holds objects with consecutive numbers.
@@ -138,22 +137,16 @@ func (r *Rows) countAndWeight(i int32) (count, weight int64) {
 
 // AddRows adds the rows at the given positions.
 func (t *Table) AddRows(r *Rows, at []int32) {
-	const ahead = 16 // rows whose slots are fetched from memory at the same time
 	if t.soft > 0 {
 		t.addSoftRows(r, at)
 		return
 	}
 	stride := t.layout.Stride
-	for len(at) > 0 {
-		now := at[:min(ahead, len(at))]
-		at = at[len(now):]
-		t.fetch(r.Hashes, now)
-		for _, i := range now {
-			count, weight := r.countAndWeight(i)
-			id := t.Add(r.Keys[int(i)*stride:int(i+1)*stride], r.Hashes[i], r.Classes[i], weight, count)
-			if t.groups != nil {
-				t.addGroup(id, GroupShare{Bucket: r.Buckets[i], Class: r.Classes[i], Weight: weight, Rows: count})
-			}
+	for _, i := range at {
+		count, weight := r.countAndWeight(i)
+		id := t.Add(r.Keys[int(i)*stride:int(i+1)*stride], r.Hashes[i], r.Classes[i], weight, count)
+		if t.groups != nil {
+			t.addGroup(id, GroupShare{Bucket: r.Buckets[i], Class: r.Classes[i], Weight: weight, Rows: count})
 		}
 	}
 }
@@ -201,19 +194,6 @@ func (t *Table) insertSoft(id int) {
 	before := cap(*page)
 	*page = append(*page, make([]int64, t.soft)...)
 	t.bytes += 8 * (cap(*page) - before)
-}
-
-// fetch reads the slots of the given rows. Without it, rows would wait for memory one after
-// another, because the processor mispredicts what a slot contains.
-func (t *Table) fetch(hashes []uint64, at []int32) {
-	if len(t.slots) < leastSlot {
-		return
-	}
-	seen := uint64(0)
-	for _, i := range at {
-		seen |= t.slots[t.slotOf(hashes[i])]
-	}
-	t.seen = seen // otherwise the compiler would drop the loads
 }
 
 // slotOf returns the slot at which the search for a hash starts: the higher the hash, the later.
