@@ -71,18 +71,6 @@ func newTable(s Shape, most int) *Table {
 // Bound lowers the number of entries to most, at least 1, before any row is counted.
 func (t *Table) Bound(most int) { t.most = max(1, min(t.most, most)) }
 
-// reservable is the greatest number of entries for which Reserve makes room.
-const reservable = 1 << 19
-
-// Reserve makes room for this many entries, so that the table need not be copied as it grows. Call
-// it before any row is counted. The room is limited by the bound and by reservable.
-func (t *Table) Reserve(entries int64) {
-	n := int(min(entries, int64(t.most), reservable))
-	if n > 0 {
-		t.resize(max(16, 1<<bits.Len(uint(2*n))))
-	}
-}
-
 // Add counts a row, and returns the counters of its entry. The caller may add to them until the
 // next call. The lists of probabilities are concatenated in the key.
 func (t *Table) Add(words []uint64, probabilities ...[]float64) []int64 {
@@ -159,11 +147,8 @@ func (t *Table) entry(key []uint64) int {
 }
 
 // grow makes room for twice as many entries.
-func (t *Table) grow() { t.resize(max(16, 2*len(t.slots))) }
-
-// resize sets the number of slots, a power of two, and makes room for half as many entries.
-func (t *Table) resize(slots int) {
-	t.slots = make([]int32, slots)
+func (t *Table) grow() {
+	t.slots = make([]int32, max(16, 2*len(t.slots)))
 	more := len(t.slots)/2 - t.len()
 	t.keys, t.rows = slices.Grow(t.keys, more*t.keyLen()), slices.Grow(t.rows, more)
 	t.counters = slices.Grow(t.counters, more*t.shape.Counters)

@@ -61,9 +61,6 @@ func (c *ScoreCounts) Groups() *GroupCounts {
 	return c.groups.list(c.keyed)
 }
 
-// Reserve makes room for this many distinct predictions. Call it before any row is counted.
-func (c *ScoreCounts) Reserve(predictions int64) { c.table.Reserve(predictions) }
-
 // Add counts equal rows: the id of their leaf's node, the predicted class, the probabilities by class, the
 // true class, their weight in fixed point, and their number. At a leaf without a model the prediction of the leaf
 // counts instead of the given class and probabilities.

@@ -203,11 +203,6 @@ func (w *scorer) countModels(ctx context.Context, o *objects, t *tree.Tree) (mea
 		ScoreConfig: jobs.ScoreConfig{Config: w.driver.JobConfig(out), Trees: trees, Rows: o.spec.OfLabels().Encode()},
 		Parts:       []dataset.Part{dataset.Train, dataset.Validation, dataset.Test},
 	}
-	if c.Handover != nil && o.parts != nil { // one process counts all rows; a promotion has no objects
-		for part := range o.parts {
-			c.Objects[part] = o.parts[part].Objects
-		}
-	}
 	err = w.driver.RunGroups(ctx, "evaluate rows", w.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.EvaluateRows(s, tasks, c)
 	})

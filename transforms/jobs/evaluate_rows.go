@@ -25,9 +25,6 @@ type EvaluateRowsConfig struct {
 	// Distinct limits the number of distinct predictions that are counted exactly for a tree and
 	// a part; 0: the limit of tree.ScoreCounts. The memory is in proportion to it.
 	Distinct int
-	// Objects has, by part, the number of objects of the rows, or 0 if it is not known. Memory for
-	// this number of predictions of a tree is allocated at the beginning.
-	Objects [dataset.Parts]int64
 }
 
 // Slices divides rows by their values of some columns. A slice is the rows with one code of one
@@ -147,7 +144,6 @@ func (f *rowEvaluator) open(group int, part dataset.Part) *scoreTable {
 		if f.Distinct > 0 {
 			table.counts.Bound(f.Distinct)
 		}
-		table.counts.Reserve(f.Objects[part])
 	}
 	return table
 }
