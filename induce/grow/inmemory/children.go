@@ -45,7 +45,7 @@ func (g *grower) widened(o *openNode, s *search, cells [][]int64) [][]int64 {
 // last choice takes over the node's histogram; the other choices copy it.
 func (g *grower) children(o *openNode, by *grow.Choice, last bool, w *workspace) []*openNode {
 	opened := o.Children(g.nodes, by, g.Columns)
-	b := &block{order: w.numbers.get(o.objects())}
+	b := &block{order: make([]int32, o.objects())}
 	g.held.Add(4 * int64(len(b.order)))
 	b.users.Store(int32(len(opened)))
 	parts := by.Test.Partition(
@@ -72,12 +72,12 @@ func (g *grower) inherit(o *openNode, children []*openNode, last bool, w *worksp
 		largest.cells = o.cells
 		o.cells = nil
 	} else {
-		largest.cells = g.newCells(w)
+		largest.cells = g.newCells()
 		copy(largest.cells, o.cells)
 	}
 	for _, child := range children[:len(children)-1] {
 		if g.worthKeeping(child.varied, child.objects()) {
-			child.cells = g.newCells(w)
+			child.cells = g.newCells()
 		}
 		r := g.selection(child, w)
 		g.shareIfLarge(child, w, func(_ *workspace, next func() int) {
@@ -97,14 +97,13 @@ func (g *grower) subtractChild(parent []int64, child *openNode, r *induce.Select
 		return
 	}
 	cells := g.layout.Column(child.cells, f, 0)
-	clear(cells)
 	child.table.counters[f].Count(cells, r)
 	induce.Subtract(parent, cells)
 }
 
-// newCells returns memory for a histogram, which is not cleared.
-func (g *grower) newCells(w *workspace) []int64 {
-	cells := w.histograms.get(g.layout.Cells())
+// newCells returns memory for a histogram.
+func (g *grower) newCells() []int64 {
+	cells := make([]int64, g.layout.Cells())
 	g.held.Add(8 * int64(len(cells)))
 	return cells
 }

@@ -25,7 +25,7 @@
 //
 // A node has the numbers of its objects in memory of its own, so it can be split by
 // several tests. All subtrees below one test are grown before the next test splits the
-// node, and their memory is reused: only the open nodes of one path are in memory at a time.
+// node, and their memory is released: only the open nodes of one path are in memory at a time.
 //
 // Counts are integers, and each tie has a rule, so the tree does not depend on the order
 // of the objects, on the workers, or on the other trees.

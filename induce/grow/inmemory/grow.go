@@ -239,7 +239,7 @@ func (g *grower) expand(o *openNode, w *workspace) {
 		last := i == len(choices)-1
 		children := g.children(o, &choices[i], last, w)
 		if last {
-			g.release(o, w)
+			g.release(o)
 		}
 		for j, child := range children {
 			if last && j == len(children)-1 || !g.hand(child) {
@@ -248,7 +248,7 @@ func (g *grower) expand(o *openNode, w *workspace) {
 		}
 	}
 	if len(choices) == 0 {
-		g.release(o, w)
+		g.release(o)
 	}
 }
 

@@ -31,27 +31,18 @@ type block struct {
 	users atomic.Int32 // siblings that are not released
 }
 
-// release returns the memory of the node to the pools.
-func (g *grower) release(o *openNode, w *workspace) {
-	g.releaseCells(o, w)
-	g.releaseOrder(o, w)
-	g.releaseCodeTable(o, w)
+// release releases the memory of the node.
+func (g *grower) release(o *openNode) {
+	g.held.Add(-8 * int64(len(o.cells)))
+	o.cells = nil
+	g.releaseOrder(o)
+	g.releaseCodeTable(o)
 }
 
-// releaseCells returns the memory of the node's histogram.
-func (g *grower) releaseCells(o *openNode, w *workspace) {
-	if o.cells != nil {
-		w.histograms.put(o.cells)
-		g.held.Add(-8 * int64(len(o.cells)))
-		o.cells = nil
-	}
-}
-
-// releaseOrder returns the memory of the block of the node's objects, if no sibling uses it any more.
-func (g *grower) releaseOrder(o *openNode, w *workspace) {
+// releaseOrder releases the block of the node's objects, if no sibling uses it any more.
+func (g *grower) releaseOrder(o *openNode) {
 	if b := o.block; b != nil && b.users.Add(-1) == 0 {
 		g.held.Add(-4 * int64(len(b.order)))
-		w.numbers.put(b.order)
 	}
 	o.order = nil
 	o.block = nil
@@ -111,12 +102,12 @@ func (g *grower) gather(o *openNode, w *workspace) {
 	if dense || len(from.class)*len(o.varied.features) <= cached || !g.reserve(bytes) {
 		return
 	}
-	e := &codeTable{counters: make([]induce.ColumnCounter, len(g.Columns)), ids: w.numbers.get(n)}
+	e := &codeTable{counters: make([]induce.ColumnCounter, len(g.Columns)), ids: make([]int32, n)}
 	e.users.Store(1)
-	e.u8, e.u16 = w.bytes.get(n*g.narrow), w.words.get(n*(len(g.Columns)-g.narrow+1))
+	e.u8, e.u16 = make([]uint8, n*g.narrow), make([]uint16, n*(len(g.Columns)-g.narrow+1))
 	e.class = e.u16[:n:n]
 	if from.weight != nil {
-		e.weight = w.weights.get(n)
+		e.weight = make([]int64, n)
 	}
 	at8 := 0
 	at16 := n
@@ -144,8 +135,8 @@ func (g *grower) gather(o *openNode, w *workspace) {
 			e.weight[i] = from.weight[id]
 		}
 	}
-	g.releaseOrder(o, w)
-	g.releaseCodeTable(o, w)
+	g.releaseOrder(o)
+	g.releaseCodeTable(o)
 	o.table = e
 }
 
@@ -179,19 +170,15 @@ func (e *codeTable) id(i int32) int32 {
 	return e.ids[i]
 }
 
-// releaseCodeTable returns the memory of the node's code table, if no other node uses it and it is a
+// releaseCodeTable releases the node's code table, if no other node uses it and it is a
 // gathered one.
-func (g *grower) releaseCodeTable(o *openNode, w *workspace) {
+func (g *grower) releaseCodeTable(o *openNode) {
 	e := o.table
 	o.table = nil
 	if e.users.Add(-1) > 0 || e.ids == nil {
 		return
 	}
 	g.held.Add(-g.objectBytes * int64(len(e.class)))
-	w.numbers.put(e.ids)
-	w.bytes.put(e.u8)
-	w.words.put(e.u16)
-	w.weights.put(e.weight)
 }
 
 // at returns the number in the code table of the node's object i.

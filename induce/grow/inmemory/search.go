@@ -39,7 +39,7 @@ func (g *grower) newSearch(o *openNode, w *workspace) *search {
 	}
 	s.fresh = o.cells == nil && g.worthKeeping(o.varied, o.objects())
 	if s.fresh {
-		o.cells = g.newCells(w)
+		o.cells = g.newCells()
 	}
 	if o.cells == nil {
 		g.compact(o, s, w)

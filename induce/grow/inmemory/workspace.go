@@ -13,12 +13,6 @@ type workspace struct {
 	search  search       // search for the tests of the node that the worker splits
 	scratch grow.Scratch // scratch of this search, or of another worker's search
 
-	histograms slicePool[int64]
-	weights    slicePool[int64]
-	numbers    slicePool[int32]
-	words      slicePool[uint16]
-	bytes      slicePool[uint8]
-
 	// memory of load
 	loaded  int           // feature whose cells are loaded; -1: none
 	pairs   []int64       // cells of the loaded feature
