@@ -38,14 +38,14 @@ func (in *Input) NoteFolders(columns []string) string {
 	return fmt.Sprintf("the folders that --input names give the columns %q; --ignore %s leaves them out", names, strings.Join(names, ","))
 }
 
-// noteTwice notes columns that are in files and in names of folders, by name, with whether those of the folders count.
+// noteTwice notes columns that are in files and in names of folders, by name, with whether the columns of the folders count.
 func (in *Input) noteTwice(columns map[string]bool) {
 	for _, name := range slices.Sorted(maps.Keys(columns)) {
 		which := "files counts, as --input names the folders"
 		if columns[name] {
-			which = "folders counts, as they are below what --input names"
+			which = "folders counts, as --input names a folder above them"
 		}
-		in.Notes = append(in.Notes, fmt.Sprintf("column %q is in the files and in the names of folders: that of the %s", name, which))
+		in.Notes = append(in.Notes, fmt.Sprintf("column %q is in the files and in the names of folders: the column of the %s", name, which))
 	}
 }
 

@@ -18,7 +18,7 @@ const nullPartition = "__HIVE_DEFAULT_PARTITION__"
 // pathColumns returns the columns in each file's path, as Hive partitions data: folders named
 // name=value. A folder that --input names, or one above it, is a column if all files have this column in
 // their paths and none has another column of the name. given has the columns of such folders with several values, and
-// twice, by name, the columns that some file has as well: whether those of the folders count.
+// twice, by name, the columns that some file has as well: whether the columns of the folders count.
 func pathColumns(list []listed, files []*parquetio.File) (paths [][]jobs.PathColumn, given []string, twice map[string]bool) {
 	paths = make([][]jobs.PathColumn, len(list))
 	above := make([][]jobs.PathColumn, len(list))

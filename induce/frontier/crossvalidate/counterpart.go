@@ -105,7 +105,7 @@ func (f *Fold) scoreOf(pool *frontier.Pool, p *frontier.Point) *prune.Score {
 }
 
 // match returns the pruning and the step of the counterpart of a point, and the share of the counterpart in the score of
-// the point; the rest is the share of the root alone. If the counterpart costs much more than the point, and pruning turns
+// the point. The root alone has the remaining share. If the counterpart costs much more than the point, and pruning turns
 // it into the root alone at once, the share is the square root of the ratio of the costs. Otherwise a tree of one feature
 // would get the score of a tree of two.
 func (f *Fold) match(pool *frontier.Pool, p *frontier.Point) (pruning, step int, share float64) {
