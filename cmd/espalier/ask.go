@@ -198,7 +198,7 @@ func (q *questionnaire) give(pair string) error {
 	if f == nil {
 		return q.noFeature(pair)
 	}
-	a, problem := parseAnswer(f.Kind, f.Unit, f.Values, text)
+	a, problem := parseAnswer(f.Kind, f.Unit, f.Zone, f.Values, text)
 	if problem != "" {
 		return &usage.Error{Problem: fmt.Sprintf("--value %s: %s", pair, problem)}
 	}
@@ -340,7 +340,7 @@ func categorical(kind dataset.Kind, counts dataset.Unit) bool {
 
 // parseAnswer reads a value as people write it, by the rule of tree.Input.Value; problem describes what
 // is wrong with it. Texts are matched as they are spelled or, if the values include numbers, as numbers.
-func parseAnswer(kind dataset.Kind, counts dataset.Unit, values []string, text string) (a answer, problem string) {
+func parseAnswer(kind dataset.Kind, counts dataset.Unit, zone dataset.Zone, values []string, text string) (a answer, problem string) {
 	trimmed := strings.TrimSpace(text)
 	if !categorical(kind, counts) {
 		x, ok := counts.ParseValue(trimmed)
@@ -349,6 +349,9 @@ func parseAnswer(kind dataset.Kind, counts dataset.Unit, values []string, text s
 			return answer{}, fmt.Sprintf("the answer %q: want %s, or nothing if it is unknown", text, wantedOf(counts))
 		case x != x:
 			return answer{}, ""
+		}
+		if _, told, _ := counts.ParseZoned(trimmed); told == dataset.UTC && zone == dataset.Local {
+			return answer{}, fmt.Sprintf("the answer %q: the feature has local timestamps, want one without an offset from UTC", text)
 		}
 		return answer{tree.Number(x), shownNumber(counts, x)}, ""
 	}

@@ -90,7 +90,7 @@ func (l *lineAsker) one(ctx context.Context, p *prompt) (answer, error) {
 		fault.Problem = fmt.Sprintf("cannot be read: %v", err)
 		return answer{}, fault
 	}
-	a, problem := parseAnswer(p.Kind, p.Counts, p.Values, text)
+	a, problem := parseAnswer(p.Kind, p.Counts, p.Zone, p.Values, text)
 	if problem != "" {
 		fault.Problem = problem
 		return answer{}, fault

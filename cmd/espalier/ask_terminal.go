@@ -104,7 +104,7 @@ func (t *terminalAsker) take(q *questionnaire, p *prompt, a answer, typed string
 // parse reads an answer. The problem describes what is wrong with it, or which categories it may
 // mean.
 func (p *prompt) parse(text string) (a answer, problem string) {
-	a, problem = parseAnswer(p.Kind, p.Counts, p.Values, text)
+	a, problem = parseAnswer(p.Kind, p.Counts, p.Zone, p.Values, text)
 	typed := strings.TrimSpace(text)
 	switch {
 	case problem != "" && !p.categorical():

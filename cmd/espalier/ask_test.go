@@ -414,6 +414,13 @@ func TestAskDate(t *testing.T) {
 	ask(t, "yesterday\n", model).wants(t, 3, `the answer "yesterday": want a date such as 2026-11-21`)
 	ask(t, "20778\n", model).wants(t, 3, `the answer "20778": want a date such as 2026-11-21`)
 	ask(t, "", model, "--value", "day=2026-02-30").wants(t, 2, "want a date such as")
+	local := filepath.Join(t.TempDir(), "tree.json")
+	stamped := strings.Replace(datedModel, `"unit": "date"`, `"unit": "timestamp", "zone": "local"`, 1)
+	if err := os.WriteFile(local, []byte(stamped), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ask(t, "", local, "--value", "day=2026-11-21T09:30:00", "--json").wants(t, 0)
+	ask(t, "", local, "--value", "day=2026-11-21T09:30:00+01:00").wants(t, 2, "local timestamps, want one without an offset from UTC")
 	o := espalier(t, "show", model)
 	o.wants(t, 0)
 	if !strings.Contains(o.stdout, "day >= 2026-11-21") {

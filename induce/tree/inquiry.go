@@ -119,6 +119,7 @@ type Question struct {
 	Feature string
 	Kind    dataset.Kind
 	Counts  dataset.Unit         // unit of a point in time: days or microseconds
+	Zone    dataset.Zone         // what the clock of a timestamp shows: UTC, local time, or unknown
 	Values  []string             // categorical: values in the training rows; must not be changed
 	Cost    float64              // price due here, including the price of its group unless that is paid
 	Unit    string               // unit of the costs; empty if unknown
@@ -253,7 +254,7 @@ func (i *Inquiry) Next() *Question {
 		test = n.ByOutcome(0).Child
 	}
 	return &Question{
-		Feature: f.Name, Kind: f.Kind, Counts: f.Unit, Values: f.Values, Cost: i.price(test),
+		Feature: f.Name, Kind: f.Kind, Counts: f.Unit, Zone: f.Zone, Values: f.Values, Cost: i.price(test),
 		Unit: t.Algorithm.CostUnit, Further: i.questions.furtherCosts(i.furtherPrice(test)), Node: i.at,
 	}
 }
