@@ -167,7 +167,7 @@ func (w *comparing) specify(ctx context.Context) error {
 		return err
 	}
 	for _, t := range w.trees {
-		if err := source.WarnOfZones(ctx, w.Files, w.Reporter.Warn, w.input, t); err != nil {
+		if err := source.WarnOfColumns(ctx, w.Files, w.Reporter.Warn, w.input, t); err != nil {
 			return err
 		}
 	}

@@ -124,7 +124,7 @@ func measureRows(ctx context.Context, s *session.Session, c *config.Evaluate) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := source.WarnOfZones(ctx, s.Files, s.Reporter.Warn, in, t); err != nil {
+	if err := source.WarnOfColumns(ctx, s.Files, s.Reporter.Warn, in, t); err != nil {
 		return nil, nil, err
 	}
 	spec.DropNullLabels = c.DropNullLabels

@@ -122,7 +122,7 @@ func newPrediction(ctx context.Context, s *session.Session, c *config.Predict, d
 		return nil, err
 	}
 	for _, t := range p.trees.Decoded {
-		if err := source.WarnOfZones(ctx, p.Files, p.Reporter.Warn, p.input, t); err != nil {
+		if err := source.WarnOfColumns(ctx, p.Files, p.Reporter.Warn, p.input, t); err != nil {
 			return nil, err
 		}
 	}

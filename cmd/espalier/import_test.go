@@ -174,7 +174,7 @@ func TestImportSays(t *testing.T) {
 		{"a,b\nx,1\nTotal,1\n", "", 0, []string{`the last row begins with "Total"`}},
 		{"a b c\n1 2 3\n", "", 0, []string{"has one column", "--delimiter"}},
 		{"t,class\n9999-12-31 23:59:59.999999,x\n2024-01-01 00:00:00,y\n2024-01-02 00:00:00,y\n", "", 0, []string{"\nt       text ", "dates or times (--missing"}},
-		{"a;b\n1,5;1.5\n2,5;2.25\n", "--decimal|,", 0, []string{"most of its values are numbers with a decimal point\n"}},
+		{"a;b\n1,5;1.5\n2,5;2.25\n", "--decimal|,", 0, []string{"most of its values are numbers in a spelling that does not go with --decimal\n"}},
 		{"a\n1\n", "--decimal|,|--thousands|,", 2, []string{"--thousands"}},
 		{"a\n1\n", "--date_format|dd/mm", 2, []string{"--date_format", "strftime"}},
 	} {

@@ -411,6 +411,8 @@ func TestLooks(t *testing.T) {
 		"2024-01-05t10:00:00z|2024-01-05T10":                          undated,
 		"2024-W01-1|2024-W52-3":                                       undated,
 		"2024-Q1|2024-Q4":                                             undated,
+		"Q12024|2024_Q4":                                              undated,
+		"2024-01-02_10:11:12|2024-01-03_10-11-12":                     undated,
 		"Q1 2024|Q4 2024":                                             undated,
 		"4Q2024|1Q2025":                                               undated,
 		"2024:01:05 10:00:00|2024:01:06 23:59:59":                     undated, // photographs (Exif)

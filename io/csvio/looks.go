@@ -91,8 +91,8 @@ var patterns = sync.OnceValue(func() *patternSet { //nolint:gochecknoglobals // 
 			`o[ck]t(ober|obre)?|ott(obre)?|out(ubro)?|nov(ember|embre|iembre|embro)?|dec(ember)?|dez(ember|embro)?|d[eé]c(embre)?|dic(embre|iembre)?)$`),
 		dateFiller: regexp.MustCompile(`(?i)^(mon|tue|wed|thu|fri|sat|sun)([a-z]*day)?$|^([tzwq]|[ap]m?|m|utc|gmt|[a-z]{1,3}t|de|of|at|um|uhr|st|nd|rd|th)$`),
 		isoMoment:  regexp.MustCompile(`^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?$`),
-		otherDate: regexp.MustCompile(`^\d{4}[- ]?[WwQq]\d|^[WwQq]\d\d?[-/ ](19|20)\d\d$|^[1-4][Qq][-/ ]?(19|20)\d\d$|^(19|20)\d{6}[_ Tt]\d{4,6}$|` +
-			`^(\d{4}[-/.:]\d\d?[-/.:]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4})[ Tt,]+\d`),
+		otherDate: regexp.MustCompile(`^\d{4}[-/_ ]?[WwQq]\d|^[WwQq]\d\d?[-/_ ]?(19|20)\d\d$|^[1-4][Qq][-/ ]?(19|20)\d\d$|^(19|20)\d{6}[_ Tt]\d{4,6}$|` +
+			`^(\d{4}[-/.:]\d\d?[-/.:]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4})[ Tt,_]+\d`),
 		zoneName: regexp.MustCompile(`\[\w+/\w+\]$`),
 		word:     regexp.MustCompile(`\pL+`),
 		figures:  regexp.MustCompile(`\d+`),
@@ -321,7 +321,7 @@ func (l *Looks) Mostly() (what, settings string) {
 		settings = "--thousands , or --decimal ,"
 	}
 	if what != "" && l.spelling != nil && !l.fits(settings) {
-		what = "numbers with a decimal point"
+		what = "numbers in a spelling that does not go with --decimal"
 		settings = ""
 	}
 	codes := l.counts[code]

@@ -10,7 +10,6 @@ import (
 	"math"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/induce/wire"
 )
@@ -22,9 +21,8 @@ type Grown struct {
 	Scales [dataset.Parts]float64 `json:"scales"` // units in the average weight of a training row, by part
 	// Folds are the figures of the folds, by point of frontier.json; nil without folds.
 	Folds []*Folds `json:"folds,omitempty"`
-	// Held has the rows of the folds for a later choice by other error costs, by point of frontier.json; nil for trees with
-	// leaf models, empty without folds and where they are too many.
-	Held [][]frontier.HeldOut `json:"held,omitempty"`
+	// ErrorCosts are the error costs of a later choice, by actual and then by predicted class; absent: those of Label.
+	ErrorCosts [][]float64 `json:"error_costs,omitempty"`
 	// FoldShare is the weight of the folds' figures in the merits; 0 without folds.
 	FoldShare float64 `json:"fold_share,omitempty"`
 	// FigureCount is how many figures each point has in Figures; absent: 1 if there are any.
@@ -45,18 +43,21 @@ type Grown struct {
 	// Figures are means on the folds: FigureCount figures for each point of the pool, nil if not
 	// defined. Empty without folds.
 	Figures []*float64 `json:"-"`
+	// FoldTrees are the trees of the folds, for a later choice by other error costs, see crossvalidate.Append, compressed
+	// by flate. Empty without folds, or where they have too many leaves.
+	FoldTrees []byte `json:"-"`
 }
 
 const (
 	grownFormat  = "espalier/grown"
-	grownVersion = 1
+	grownVersion = 2 // 1: without FoldTrees
 )
 
-// grownHead is the first line of the file. Four sections follow.
+// grownHead is the first line of the file. Five sections follow.
 type grownHead struct {
 	Format   string `json:"format"`
 	Version  int    `json:"version"`
-	Sections [4]int `json:"sections"` // bytes of features, candidates, sample and figures
+	Sections [5]int `json:"sections"` // bytes of features, candidates, sample, figures and trees of folds
 	Digest   string `json:"digest"`   // digest of the sections: SHA-256, in hex
 
 	Grown
@@ -75,7 +76,7 @@ func (g *Grown) encode() []byte {
 		}
 		figures = figures.Float(figure)
 	}
-	sections := [][]byte{g.Features, g.Candidates, g.Sample, figures}
+	sections := [][]byte{g.Features, g.Candidates, g.Sample, figures, g.FoldTrees}
 	head := grownHead{Format: grownFormat, Version: grownVersion, Grown: *g}
 	hash := sha256.New()
 	for i, section := range sections {
@@ -98,8 +99,8 @@ func decodeGrown(b []byte) (*Grown, error) {
 	if err := json.Unmarshal(first, &head); err != nil || head.Format != grownFormat {
 		return nil, fmt.Errorf("%w, or damaged", errGrown)
 	}
-	if head.Version != grownVersion {
-		return nil, fmt.Errorf("version %d of %s: this program reads version %d", head.Version, grownFormat, grownVersion)
+	if head.Version < 1 || head.Version > grownVersion {
+		return nil, fmt.Errorf("version %d of %s: this program reads versions up to %d", head.Version, grownFormat, grownVersion)
 	}
 	sum := sha256.Sum256(rest)
 	total := 0
@@ -115,8 +116,10 @@ func decodeGrown(b []byte) (*Grown, error) {
 	g := head.Grown
 	r := wire.Reader{Rest: rest}
 	g.Features, g.Candidates, g.Sample = r.Take(head.Sections[0]), r.Take(head.Sections[1]), r.Take(head.Sections[2])
-	for len(r.Rest) >= 8 {
-		x := r.Float()
+	figures := wire.Reader{Rest: r.Take(head.Sections[3])}
+	g.FoldTrees = r.Take(head.Sections[4])
+	for len(figures.Rest) >= 8 {
+		x := figures.Float()
 		g.Figures = append(g.Figures, nil)
 		if !math.IsNaN(x) {
 			g.Figures[len(g.Figures)-1] = &x

@@ -34,7 +34,6 @@ type input struct {
 func (im *importing) list(ctx context.Context) error {
 	seen := make(map[string]bool)
 	again := 0
-	folders := make(map[string]bool) // day=2026-11-01
 	for _, pattern := range im.config.Files {
 		if pattern == config.StandardInput {
 			spool, err := spooled(ctx, im.config.Stdin)
@@ -49,27 +48,44 @@ func (im *importing) list(ctx context.Context) error {
 			return usage.Errorf("%v", err)
 		}
 		for _, o := range objects {
-			if seen[path.Clean(o.URL)] {
+			id, err := im.store.Identity(o.URL)
+			if err != nil {
+				return usage.Errorf("%v", err)
+			}
+			if seen[id] {
 				again++
 				continue
 			}
-			seen[path.Clean(o.URL)] = true
+			seen[id] = true
 			im.inputs = append(im.inputs, &input{name: o.URL, object: o})
-			for _, folder := range strings.Split(path.Dir(o.URL), "/") {
-				if strings.Contains(folder, "=") {
-					folders[folder] = true
-				}
-			}
 		}
 	}
 	if again > 0 {
 		im.reporter.Warn(fmt.Sprintf("files that are named again are read once (%d)", again))
 	}
-	if len(folders) > 1 {
-		im.reporter.Warn(fmt.Sprintf("the rows do not say in which of the folders they were (%s): import each folder into one of the "+
-			"same name, which train reads as a column", naming.First(slices.Sorted(maps.Keys(folders)), 2)))
-	}
+	im.warnOfFolders()
 	return nil
+}
+
+// warnOfFolders warns of folders such as day=2026-11-01, of which the rows keep nothing.
+func (im *importing) warnOfFolders() {
+	folders := make(map[string]map[string]bool) // by name
+	for _, in := range im.inputs {
+		for _, folder := range strings.Split(path.Dir(in.name), "/") {
+			if name, _, ok := strings.Cut(folder, "="); ok {
+				if folders[name] == nil {
+					folders[name] = make(map[string]bool)
+				}
+				folders[name][folder] = true
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(folders)) {
+		if len(folders[name]) > 1 {
+			im.reporter.Warn(fmt.Sprintf("the rows do not say in which of the folders they were (%s): import each folder into one of the "+
+				"same name, which train reads as a column", naming.First(slices.Sorted(maps.Keys(folders[name])), 2)))
+		}
+	}
 }
 
 // spooled copies standard input to a temporary file, because it can only be read once. The copy takes at most half of the

@@ -29,7 +29,7 @@ func ExpandDates(pattern string, day time.Time) ([]Dated, error) {
 	template := regexp.MustCompile(`\{date([+-]\d+)?(\.\.date([+-]\d+)?)?(:[^{}]*)?\}`)
 	found := template.FindAllStringSubmatch(pattern, -1)
 	if len(found) == 0 {
-		if strings.Contains(pattern, "{date") || regexp.MustCompile(`\{[a-z]+\}`).MatchString(pattern) { // {dat}
+		if strings.Contains(pattern, "{date") || regexp.MustCompile(`\{[A-Za-z]+([-+.:][^{}]*)?\}`).MatchString(pattern) { // {dat}
 			return nil, usage.Errorf("--input %s: want {date}, {date-1} or {date-29..date}, or a form such as {date:%%Y/%%m/%%d}", pattern)
 		}
 		return []Dated{{Pattern: pattern}}, nil

@@ -29,6 +29,7 @@ type Input struct {
 	Texts   []string            // columns of texts most of which look like something else, for the user; see ReadTexts
 
 	given  []string          // columns of folders that the input names, with several values
+	twice  map[string]bool   // columns that are in files and in names of folders: whether the columns of the folders count
 	digits []string          // columns of integers that are read as texts
 	texts  []jobs.TextColumn // columns of texts that are read as numbers or points in time
 }
@@ -74,10 +75,7 @@ func OpenInput(ctx context.Context, f *Files, patterns []string, s *parallel.Ste
 	for i := range list {
 		in.Below = append(in.Below, strings.TrimLeft(strings.TrimPrefix(list[i].URL, list[i].folder), "/"))
 	}
-	paths, given, twice := pathColumns(list, in.Files)
-	in.Paths = paths
-	in.given = given
-	in.noteTwice(twice)
+	in.Paths, in.given, in.twice = pathColumns(list, in.Files)
 	in.gather(typePaths(in.Paths))
 	in.noteAlike()
 	in.Notes = append(in.Notes, in.mixedZones(func(string) bool { return true })...)

@@ -299,8 +299,9 @@ func TestPaths(t *testing.T) {
 		}
 	}
 	if !slices.Equal(in.Names(), []string{"x", "day", "store", "run"}) || column(t, in, "x").Physical != "path" ||
-		!slices.ContainsFunc(in.Notes, func(s string) bool { return strings.Contains(s, "the column of the folders counts") }) {
-		t.Errorf("columns %q, x %+v, notes %q: want x of the path in the place of the file's", in.Names(), column(t, in, "x"), in.Notes)
+		!strings.Contains(strings.Join(in.NoteTwice([]string{"day", "x"}), ""), "the column of the folders counts") {
+		t.Errorf("columns %q, x %+v, notes %q: want x of the path in the place of the file's", in.Names(), column(t, in, "x"),
+			in.NoteTwice([]string{"x"}))
 	}
 	if column(t, in, "day").Wide || !column(t, in, "store").Wide || column(t, in, "x").Wide {
 		t.Error("08 is a number that is spelled otherwise")
@@ -324,8 +325,8 @@ func TestPathsAbove(t *testing.T) {
 		t.Errorf("columns %q, want x and day", in.Names())
 	}
 	if in := open(t, begin(t), numbered(t, root+"/x=5/a.parquet", 3)); len(in.Paths[0]) != 0 || column(t, in, "x").Physical == source.InPath ||
-		len(in.Notes) != 1 || !strings.Contains(in.Notes[0], "the column of the files counts") {
-		t.Errorf("%+v, notes %q: want x of the file", in.Paths, in.Notes)
+		!strings.Contains(strings.Join(in.NoteTwice([]string{"y", "x"}), ""), "the column of the files counts") {
+		t.Errorf("%+v, notes %q: want x of the file", in.Paths, in.NoteTwice([]string{"x"}))
 	}
 }
 

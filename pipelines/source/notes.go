@@ -2,7 +2,6 @@ package source
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -38,15 +37,19 @@ func (in *Input) NoteFolders(columns []string) string {
 	return fmt.Sprintf("the folders that --input names give the columns %q; --ignore %s leaves them out", names, strings.Join(names, ","))
 }
 
-// noteTwice notes columns that are in files and in names of folders, by name, with whether the columns of the folders count.
-func (in *Input) noteTwice(columns map[string]bool) {
-	for _, name := range slices.Sorted(maps.Keys(columns)) {
+// NoteTwice returns a line for each of the columns that is in files and in names of folders.
+func (in *Input) NoteTwice(columns []string) (lines []string) {
+	for _, name := range columns {
+		ofFolders, ok := in.twice[name]
 		which := "files counts, as --input names the folders"
-		if columns[name] {
+		if ofFolders {
 			which = "folders counts, as --input names a folder above them"
 		}
-		in.Notes = append(in.Notes, fmt.Sprintf("column %q is in the files and in the names of folders: the column of the %s", name, which))
+		if ok {
+			lines = append(lines, fmt.Sprintf("column %q is in the files and in the names of folders: the column of the %s", name, which))
+		}
 	}
+	return lines
 }
 
 // mixedZones returns a line for each of the columns with local timestamps in some files and timestamps in UTC in others.

@@ -125,14 +125,20 @@ func (in *Input) features(t *tree.Tree, columns map[string]int) ([]dataset.Featu
 	return list, nil
 }
 
-// WarnOfZones warns of each column with local timestamps if the tree was trained on timestamps in
-// UTC, and vice versa: both are read without conversion. Of texts it looks at a sample.
-func WarnOfZones(ctx context.Context, f *Files, warn func(text string), in *Input, t *tree.Tree) error {
+// WarnOfColumns warns of each tested column that is in files and in names of folders, and of each with local timestamps if
+// the tree was trained on timestamps in UTC, and vice versa: both are read without conversion. Of texts it looks at a
+// sample.
+func WarnOfColumns(ctx context.Context, f *Files, warn func(text string), in *Input, t *tree.Tree) error {
 	moments := make(map[string]dataset.Zone)
+	var tested []string
 	for _, input := range t.Scorer().Features() {
+		tested = append(tested, input.Name)
 		if f := &t.Features[input.Feature]; f.Zone != dataset.NoZone {
 			moments[f.Name] = f.Zone
 		}
+	}
+	for _, note := range in.NoteTwice(tested) {
+		warn(note)
 	}
 	in = in.clone()
 	if err := in.ReadTexts(ctx, f, func(column string) bool { return moments[column] != dataset.NoZone }); err != nil {

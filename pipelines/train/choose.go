@@ -382,7 +382,6 @@ func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*win
 	trees := make([]*tree.Tree, n)
 	points := make([]runfolder.Point, n)
 	reports := make([]*runfolder.Folds, n)
-	held := make([][]frontier.HeldOut, n)
 	err := c.driver.Phase(ctx, "frontier", int64(n), "trees", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, n, &s.Done, func(i int) {
 			p := &choice.Listed[i]
@@ -391,9 +390,6 @@ func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*win
 			if len(found.Folds) > 0 {
 				points[i].Optimism = found.Optimism[i]
 				reports[i] = foldsReport(t, crossvalidate.Counterparts(found.Folds, pool, &p.Point), found.Optimism[i], pool.GroupEffect)
-				if !t.Modelled() {
-					held[i] = crossvalidate.HeldOut(found.Folds, pool, &p.Point)
-				}
 			}
 		})
 	})
@@ -414,28 +410,15 @@ func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*win
 	w := &winner{Winner: chosen, frontier: f, trees: trees, at: at, folds: reports[at], grown: c.saved(pool)}
 	if len(found.Folds) > 0 {
 		w.grown.Folds = reports
-		if size(held) <= mostHeld {
-			w.grown.Held = held
+		if crossvalidate.Cells(found.Folds) <= mostOfFolds {
+			w.grown.FoldTrees = deflated(crossvalidate.Append(nil, found.Folds, pool))
 		}
 	}
 	return w, nil
 }
 
-// mostHeld is how many probabilities and weights a run keeps for a later choice by other error costs: some megabytes.
-const mostHeld = 1 << 18
-
-// size returns how many probabilities and weights there are.
-func size(held [][]frontier.HeldOut) int {
-	n := 0
-	for _, folds := range held {
-		for i := range folds {
-			if p := folds[i].Leaves.Probabilities; len(p) > 0 {
-				n += 2 * len(p) * len(p[0])
-			}
-		}
-	}
-	return n
-}
+// mostOfFolds is how many probabilities the trees of the folds have, at most, that a run keeps: about ten megabytes.
+const mostOfFolds = 1 << 22
 
 // describeMerits describes the merits of the points of a frontier, given one of these.
 func describeMerits(f *runfolder.Frontier, p *frontier.Point) {

@@ -138,7 +138,7 @@ func newPromotion(
 	p.distribution = there.Distribution
 	p.schema = there.Schema
 	trained, _ := p.manifest.Config.(json.RawMessage)
-	if p.config, err = c.Of(trained, p.grown != nil && p.grown.Label.ErrorCosts != nil); err != nil {
+	if p.config, err = c.Of(trained, p.grown != nil && (p.grown.Label.ErrorCosts != nil || p.grown.ErrorCosts != nil)); err != nil {
 		return nil, err
 	}
 	if p.parsed, err = p.config.Parse(); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -13,73 +14,74 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/tables"
 )
 
-// setErrorCosts replaces the error costs of the run by the error costs of the choice, if given.
+// setErrorCosts replaces the error costs of the run by the error costs of the choice, if given, or of an earlier choice.
 func (p *promotion) setErrorCosts(ctx context.Context) error {
-	if !p.wish.Prices() {
+	switch {
+	case !p.wish.Prices() && (p.grown == nil || p.grown.ErrorCosts == nil):
 		return nil
-	}
-	if p.grown == nil {
+	case p.grown == nil:
 		return usage.Errorf("--error_costs: an earlier version has trained the run, and %s lacks what other error costs need: train again",
 			objectstore.Join(p.wish.Run, runfolder.GrownName))
+	case p.wish.Prices():
+		costs, err := tables.ReadErrorCosts(ctx, p.Files, p.config.ErrorCostsFile, p.grown.Label.Classes)
+		if err != nil {
+			return err
+		}
+		p.grown.ErrorCosts = costs
+		for i, t := range p.trees {
+			p.trees[i] = t.WithErrorCosts(costs).WithDecision(p.grown.Label.Decision)
+		}
 	}
-	costs, err := tables.ReadErrorCosts(ctx, p.Files, p.config.ErrorCostsFile, p.grown.Label.Classes)
-	if err != nil {
-		return err
-	}
-	label := p.grown.Label.WithErrorCosts(costs)
-	for i, t := range p.trees {
-		p.trees[i] = t.WithErrorCosts(costs).WithDecision(label.Decision)
-	}
-	p.priced = &label
+	p.priced = new(p.grown.Label.WithErrorCosts(p.grown.ErrorCosts))
 	return nil
 }
 
-// priceListed gives the points of frontier.json the costs by other error costs, and leaves out points that cost as
-// much in tests and errors as others.
+// priceListed gives the points of frontier.json the costs by other error costs. Trees with leaf models are priced on the
+// validation rows, which are read again, if a total is to be chosen: then all trees are compared on these rows alone.
 func (p *promotion) priceListed(ctx context.Context) error {
 	if !p.wish.Prices() {
 		return nil
 	}
-	switch {
-	case len(p.grown.Figures) == 0:
-	case len(p.grown.Held) > 0 && !p.parsed.Selection.WantsModels():
-		p.priceFolds()
-	case p.pool.Candidates[0].Counts[dataset.Validation].TotalRows() == 0:
-		return usage.Errorf("--error_costs: the run has no validation rows to compare its trees by other error costs: train with them")
-	default:
-		p.Reporter.Warn("--error_costs: the trees are compared by their errors on the validation rows alone, as the run does not have the errors " +
-			"on the folds")
-		for i := range p.pool.Points {
-			q := &p.pool.Points[i]
-			q.Folds.ErrorCost = nil
-			q.Folds.TotalCost = nil
+	chooses := p.wish.Number < 0 && p.parsed.Selection.Rule == frontier.Total
+	modelled := slices.ContainsFunc(p.trees, (*tree.Tree).Modelled)
+	if folds := len(p.grown.Figures) > 0; chooses && folds && (modelled || len(p.grown.FoldTrees) == 0) {
+		if p.pool.Candidates[0].Counts[dataset.Validation].TotalRows() == 0 {
+			return usage.Errorf("--error_costs: the run has no validation rows to compare its trees by other error costs: train with them, or " +
+				"name a tree by --promote")
 		}
+		why := "the trees of the folds have too many leaves to be kept"
+		if modelled {
+			why = "the run does not keep the errors of leaf models on the folds"
+		}
+		p.Reporter.Warn("--error_costs: the trees are compared by their errors on the validation rows alone, as " + why)
 	}
 	if err := frontier.Judge(p.pool.Points, p.frontier.Criterion()); err != nil {
 		return usage.Errorf("%v", err)
 	}
 	for i := range p.frontier.Points {
 		of := &p.frontier.Points[i]
-		of.ExpectedErrorCost = nil
+		of.ExpectedErrorCost = nil // unknown for trees with leaf models
 		of.ExpectedTotalCost = nil
 		of.ErrorCost = nil
 		of.TotalCost = nil
 		for k := range p.pool.Points {
 			q := &p.pool.Points[k]
 			if one := listedPoint(of, p.frontier); one.Same(canonical(*q)) {
-				of.ExpectedErrorCost = q.Judged.ErrorCost
-				of.ExpectedTotalCost = q.Judged.TotalCost
 				of.ErrorCost = q.Folds.ErrorCost
 				of.TotalCost = q.Folds.TotalCost
-				of.Validation.ErrorCost = q.Validation.ErrorCost
-				of.Validation.TotalCost = q.Validation.TotalCost
-				of.Test.ErrorCost = q.Test.ErrorCost
-				of.Test.TotalCost = q.Test.TotalCost
+				setCosts(&of.Validation, &q.Validation)
+				setCosts(&of.Test, &q.Test)
+				judged := &q.Judged
+				if modelled {
+					judged = &q.Validation
+				}
+				of.ExpectedErrorCost = judged.ErrorCost
+				of.ExpectedTotalCost = judged.TotalCost
 				break
 			}
 		}
 	}
-	if p.wish.Number >= 0 {
+	if !chooses || !modelled {
 		return nil
 	}
 	return p.priceModels(ctx)
@@ -88,6 +90,10 @@ func (p *promotion) priceListed(ctx context.Context) error {
 // priceModels gives the points of frontier.json whose trees have leaf models the costs of errors on the validation rows,
 // which are read again.
 func (p *promotion) priceModels(ctx context.Context) error {
+	if p.wish.WithoutRows {
+		return usage.Errorf("--without_rows: the errors of trees with leaf models take the rows: leave it out, choose by another " +
+			"rule than --select total, or name a tree by --promote")
+	}
 	rows := &reopened{promotion: p}
 	for i, t := range p.trees {
 		if !t.Modelled() {
@@ -102,31 +108,22 @@ func (p *promotion) priceModels(ctx context.Context) error {
 			return err
 		}
 		of := &p.frontier.Points[i]
-		of.Validation.ErrorCost = m.Validation.ExpectedErrorCost
-		of.Validation.TotalCost = m.Validation.ExpectedTotalCost
-		of.Test.ErrorCost = m.Test.ExpectedErrorCost
-		of.Test.TotalCost = m.Test.ExpectedTotalCost
+		if v := m.Validation; v != nil {
+			setCosts(&of.Validation, &metric.Judgement{ErrorCost: v.ExpectedErrorCost, TotalCost: v.ExpectedTotalCost})
+		}
+		if v := m.Test; v != nil {
+			setCosts(&of.Test, &metric.Judgement{ErrorCost: v.ExpectedErrorCost, TotalCost: v.ExpectedTotalCost})
+		}
 		of.ExpectedErrorCost = of.Validation.ErrorCost
 		of.ExpectedTotalCost = of.Validation.TotalCost
 	}
 	return nil
 }
 
-// priceFolds gives the listed points of the pool the costs of errors on the folds, and leaves out the other points, whose
-// rows of the folds the run does not have.
-func (p *promotion) priceFolds() {
-	var points []frontier.Point
-	for _, q := range p.pool.Points {
-		at := p.listed(&q)
-		if at < 0 {
-			continue
-		}
-		if n, err := runfolder.PointNumber(p.frontier.Points[at].Tree); err == nil && n < len(p.grown.Held) && p.grown.Held[n] != nil {
-			q.PriceFolds(p.grown.Held[n], p.priced)
-			points = append(points, q)
-		}
-	}
-	p.pool.Points = points
+// setCosts sets the costs of errors, and of tests and errors, to the costs of another judgement.
+func setCosts(of, other *metric.Judgement) {
+	of.ErrorCost = other.ErrorCost
+	of.TotalCost = other.TotalCost
 }
 
 // leaveOutDominated removes the points that cost at least as much in tests and in errors as another point, unless they

@@ -612,6 +612,23 @@ func TestPromoteByErrorCosts(t *testing.T) {
 				*of.TotalCost)
 		}
 	}
+	// A choice from a choice, by other costs and by the same costs again.
+	others := promoteTo(t, p.Output, 0, map[string]string{"error_costs": textFile(t, "others.csv", "actual,predicted,cost\nlow,high,90\n")})
+	if back := promoteTo(t, others.Output, -1, map[string]string{"error_costs": costs}); back.Now.Tree != p.Now.Tree {
+		t.Errorf("tree %s after two choices, want %s", back.Now.Tree, p.Now.Tree)
+	}
+	// Limits and other rules choose among all prunings.
+	for rule, limit := range map[string]string{"total": "3", "highest": "5"} {
+		c.Select = map[string]frontier.Rule{"total": frontier.Total, "highest": frontier.Highest}[rule]
+		c.MaxLeaves, _ = strconv.Atoi(limit)
+		c.Output = filepath.Join(t.TempDir(), rule)
+		want := trained(t, c)
+		got := promoteTo(t, others.Output, -1, map[string]string{"error_costs": costs, "max_leaves": limit, "select": rule})
+		if complexity := want.Tree.Complexity; got.Now.ExpectedCost != complexity.ExpectedCost || got.Now.Leaves != complexity.Leaves {
+			t.Errorf("%s of %s leaves: cost %v, %d leaves, want %v and %d", rule, limit, got.Now.ExpectedCost, got.Now.Leaves, complexity.ExpectedCost,
+				complexity.Leaves)
+		}
+	}
 }
 
 // TestPromoteByLeaves: the list by size has for each number of leaves the tree that this maximum takes, and goes down to a single

@@ -1,12 +1,16 @@
 package train
 
 import (
+	"bytes"
+	"compress/flate"
 	"context"
 	"fmt"
+	"io"
 	"math"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/selection"
@@ -38,6 +42,22 @@ func (c *choosing) saved(pool *frontier.Pool) *runfolder.Grown {
 	return g
 }
 
+// deflated compresses bytes.
+func deflated(b []byte) []byte {
+	var buffer bytes.Buffer
+	w, err := flate.NewWriter(&buffer, flate.BestSpeed)
+	if err == nil {
+		_, err = w.Write(b)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil { // a buffer takes all bytes
+		panic(err)
+	}
+	return buffer.Bytes()
+}
+
 // rebuild makes the pool of the run's prunings again from grown.bin.
 func (p *promotion) rebuild(ctx context.Context) error {
 	if p.grown == nil {
@@ -58,7 +78,6 @@ func (p *promotion) rebuild(ctx context.Context) error {
 	if p.pool, err = selection.NewPool(ctx, host{p.Driver}, candidates, &p.parsed.Selection.Settings, p.priced); err != nil {
 		return err
 	}
-	p.grown.Label = p.pool.Candidates[0].Tree.Label
 	if p.dependent() || p.grown.WeightEffect > 1 {
 		p.pool.Groups = func(*tree.Tree, dataset.Part) *tree.GroupCounts { return p.unknownGroups() }
 	}
@@ -72,6 +91,16 @@ func (p *promotion) rebuild(ctx context.Context) error {
 	if len(g.Figures) == 0 {
 		return nil
 	}
+	if p.priced != nil && len(g.FoldTrees) > 0 {
+		encoded, err := io.ReadAll(flate.NewReader(bytes.NewReader(g.FoldTrees)))
+		if err == nil {
+			err = crossvalidate.Price(encoded, p.pool, &g.Label, p.features)
+		}
+		if err != nil {
+			return damaged(err)
+		}
+		return nil
+	}
 	for i := range p.pool.Points {
 		q := &p.pool.Points[i]
 		q.FoldShare = g.FoldShare
@@ -79,6 +108,10 @@ func (p *promotion) rebuild(ctx context.Context) error {
 			if k < g.FigureCount { // earlier versions saved fewer figures
 				*figure = g.Figures[i*g.FigureCount+k]
 			}
+		}
+		if p.priced != nil {
+			q.Folds.ErrorCost = nil
+			q.Folds.TotalCost = nil
 		}
 	}
 	return nil

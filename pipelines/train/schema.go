@@ -97,7 +97,7 @@ func resolve(in *source.Input, c *config.Train, p *config.Parsed) (*schema, erro
 				"exactly: write times as TIMESTAMP or in microseconds, other numbers as DOUBLE", column.Name)
 		}
 		if column.Name == c.SplitTime && column.Type != dataset.Number && !column.Wide {
-			return nil, usage.Errorf("--split_time: column %q has texts or booleans, expected numbers, dates, times or timestamps",
+			return nil, usage.Errorf("--split_time: column %q has texts, booleans or numbers beyond 2^53, expected numbers, dates, times or timestamps",
 				column.Name)
 		}
 		if column.Name == c.Label && len(c.LabelCuts) > 0 && column.Unit != dataset.Plain {

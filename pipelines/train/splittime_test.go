@@ -98,7 +98,7 @@ func TestSplitTimeRefused(t *testing.T) {
 	input := data.write(t, ascending(50), 1, parquetio.WriteOptions{})
 	for want, change := range map[string]func(c *config.Train){
 		"--split_column color names a column":             func(c *config.Train) { c.SplitTime, c.SplitColumn = "id", "color" },
-		`column "color" has texts or booleans`:            func(c *config.Train) { c.SplitTime = "color" },
+		`column "color" has texts, booleans`:              func(c *config.Train) { c.SplitTime = "color" },
 		"is null or NaN, expected a number or a point in": func(c *config.Train) { c.SplitTime = "a" },
 	} {
 		c := config.DefaultTrain()

@@ -90,6 +90,9 @@ func (o *opened) train(
 	if note := plan.input.WarnTexts(func(name string) bool { return slices.Contains(features, name) && !plan.wanted(name) }); note != "" {
 		d.Reporter.Warn(note)
 	}
+	for _, note := range plan.input.NoteTwice(features) {
+		d.Reporter.Warn(note)
+	}
 	for _, note := range []string{plan.input.NoteTexts(), plan.input.NoteFolders(features)} {
 		if note != "" {
 			d.Reporter.Note(note)

@@ -93,48 +93,20 @@ func setAreas(folds []Fold, pool *frontier.Pool, points []frontier.Point, withou
 // where the only cheaper step is the root alone.
 const costlier = 1.2
 
-// scoreOf returns the score of a point on the objects of the fold: the score of its counterpart, of which the share of
-// match counts.
+// scoreOf returns the score of a point on the objects of the fold: the score of its counterpart. If the
+// counterpart costs much more, and pruning turns it into the root alone at once, the score is between these two, at
+// the square root of the ratio of the costs. Otherwise a tree of one feature would get the score of a tree of two.
 func (f *Fold) scoreOf(pool *frontier.Pool, p *frontier.Point) *prune.Score {
-	at, step, share := f.match(pool, p)
+	at, step := f.counterpart(pool, p)
+	steps := f.sequences[at].Steps
 	scores := f.scores[at]
-	if share == 1 {
-		return &scores[step]
-	}
-	return between(&scores[len(scores)-1], &scores[step], share)
-}
-
-// match returns the pruning and the step of the counterpart of a point, and the share of the counterpart in the score of
-// the point. The root alone has the remaining share. If the counterpart costs much more than the point, and pruning turns
-// it into the root alone at once, the share is the square root of the ratio of the costs. Otherwise a tree of one feature
-// would get the score of a tree of two.
-func (f *Fold) match(pool *frontier.Pool, p *frontier.Point) (pruning, step int, share float64) {
-	pruning, step = f.counterpart(pool, p)
-	steps := f.sequences[pruning].Steps
 	want := p.ExpectedCost
 	cost := steps[step].ExpectedCost
-	if p.Step == 0 || cost <= float64(costlier*want) || firstUpTo(steps, want) < len(steps)-1 {
-		return pruning, step, 1
+	root := len(steps) - 1
+	if p.Step == 0 || cost <= float64(costlier*want) || firstUpTo(steps, want) < root {
+		return &scores[step]
 	}
-	return pruning, step, math.Sqrt(want / cost)
-}
-
-// HeldOut returns the rows of each fold for a point.
-func HeldOut(folds []Fold, pool *frontier.Pool, p *frontier.Point) []frontier.HeldOut {
-	list := make([]frontier.HeldOut, len(folds))
-	for i := range folds {
-		f := &folds[i]
-		at, step, share := f.match(pool, p)
-		sequence := f.sequences[at]
-		rows := f.held[pool.Prunings[at].Candidate]
-		list[i] = frontier.HeldOut{
-			Rows: f.rows, ExpectedCost: f.scoreOf(pool, p).ExpectedCost, Share: share, Leaves: sequence.Held(step, rows),
-		}
-		if share < 1 {
-			list[i].Root = sequence.Held(len(sequence.Steps)-1, rows)
-		}
-	}
-	return list
+	return between(&scores[root], &scores[step], math.Sqrt(want/cost))
 }
 
 // between returns the score at a share of the way from a to b.

@@ -42,7 +42,8 @@ type Fold struct {
 	number    int                  // index of the fold in the deal
 	rows      int64                // number of rows in the objects of the fold
 	trees     []*tree.Tree         // by candidate of the pool
-	held      []*prune.Rows        // by candidate: rows of the objects of the fold
+	counts    []*tree.LeafCounts   // by candidate: rows of the objects of the fold
+	held      []*prune.Rows        // likewise, at all nodes
 	sequences []*prune.Sequence    // by pruning of the pool
 	scores    [][]prune.Score      // by pruning of the pool, then by step of the fold's own sequence: see Score
 	transfer  *distill.TransferSet // nil if no tree was taught
@@ -144,21 +145,35 @@ func (g *Growth) fold(
 		trees[i] = g.Model(nodes, i)
 	}
 	f := Fold{trees: trees, transfer: transfer}
-	currencies := make([][]prune.Currency, len(trees)) // by candidate, in the order of the prunings
+	for _, t := range trees {
+		if ctx.Err() != nil {
+			return Fold{}
+		}
+		f.counts = append(f.counts, t.CountObjects(held))
+	}
+	f.prune(pool)
+	f.count(g.factors)
+	return f
+}
+
+// prune prunes the trees as the candidates of the pool are pruned.
+func (f *Fold) prune(pool *frontier.Pool) {
+	currencies := make([][]prune.Currency, len(f.trees)) // by candidate, in the order of the prunings
 	for i := range pool.Prunings {
 		p := &pool.Prunings[i]
 		currencies[p.Candidate] = append(currencies[p.Candidate], p.Sequence.Currency())
 	}
-	for i, t := range trees {
-		if ctx.Err() != nil {
-			return Fold{}
-		}
+	for i, t := range f.trees {
 		f.sequences = append(f.sequences, pool.Candidates[i].Prune(t, currencies[i]...)...)
-		counts := t.CountObjects(held)
-		f.rows = counts.TotalRows()
-		f.held = append(f.held, prune.NewRows(t, counts, g.factors))
 	}
-	return f
+}
+
+// count counts the rows of the fold at all nodes, given how much the classes count.
+func (f *Fold) count(factors *judging.Factors) {
+	for i, t := range f.trees {
+		f.rows = f.counts[i].TotalRows()
+		f.held = append(f.held, prune.NewRows(t, f.counts[i], factors))
+	}
 }
 
 // Score scores each step of all prunings on the objects of the fold, with the current probabilities
