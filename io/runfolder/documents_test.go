@@ -65,7 +65,7 @@ func runOf(t *testing.T, kind runfolder.Kind) *runfolder.Run {
 			},
 			Grown: &runfolder.Grown{
 				Label: model.Label, Scales: [3]float64{1, 1, 1}, Features: []byte{1, 2}, Candidates: []byte{3},
-				Sample: []byte{4, 5}, FigureCount: 2, Figures: []*float64{nil, &half},
+				Sample: []byte{4, 5}, FigureCount: 2, Figures: []*float64{nil, &half}, FoldTrees: []byte{6},
 			},
 			Importance: &runfolder.Importance{Format: "espalier/importance", Version: 1, Part: "validation", Features: []importance.Feature{{Name: "a"}}},
 			Frontier:   &runfolder.Frontier{Format: runfolder.FrontierFormat, Version: 1, Select: "best", Grown: 1, Pruned: 2, Points: points},
