@@ -92,7 +92,8 @@ func (p *promotion) rebuild(ctx context.Context) error {
 		return nil
 	}
 	if p.priced != nil && len(g.FoldTrees) > 0 {
-		encoded, err := io.ReadAll(flate.NewReader(bytes.NewReader(g.FoldTrees)))
+		const most = 1 << 30 // bytes, of a file that may be hostile
+		encoded, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(g.FoldTrees)), most))
 		if err == nil {
 			err = crossvalidate.Price(encoded, p.pool, &g.Label, p.features)
 		}
