@@ -96,6 +96,30 @@ func NewPool(ctx context.Context, candidates []Candidate, s *Settings, done *ato
 	return p, nil
 }
 
+// Part returns the part of the pool with some of the candidates, in order, and the indexes of its points.
+func (p *Pool) Part(candidates []int) (part *Pool, points []int) {
+	part = new(Pool)
+	index := make(map[int]int, len(candidates))
+	for _, c := range candidates {
+		index[c] = len(part.Candidates)
+		part.Candidates = append(part.Candidates, p.Candidates[c])
+	}
+	for _, q := range p.Prunings {
+		if at, ok := index[q.Candidate]; ok {
+			q.Candidate = at
+			part.Prunings = append(part.Prunings, q)
+		}
+	}
+	for i, q := range p.Points {
+		if at, ok := index[q.Tree]; ok {
+			q.Tree = at
+			part.Points = append(part.Points, q)
+			points = append(points, i)
+		}
+	}
+	return part, points
+}
+
 // point returns the point of a step, without figures.
 func (p *Pruning) point(c *Candidate, step int) Point {
 	s := &p.Sequence.Steps[step]

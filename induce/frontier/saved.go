@@ -24,8 +24,8 @@ type savedHead struct {
 }
 
 // AppendCandidates appends grown, unpruned candidates, with the rows at their leaves, in a binary
-// form. Only leaves are saved with weights, because the weights of inner nodes are sums, and
-// estimates follow from the weights. NewPool makes the same pool of the decoded candidates.
+// form. If a candidate has no counts of training rows, its leaves give them. Only leaves are saved with weights, because the
+// weights of inner nodes are sums, and estimates follow from the weights. NewPool makes the same pool of the decoded candidates.
 func AppendCandidates(dst []byte, list []Candidate) []byte {
 	w := wire.Writer(dst).Length(len(list))
 	for i := range list {
@@ -33,7 +33,10 @@ func AppendCandidates(dst []byte, list []Candidate) []byte {
 		t := c.Tree
 		w = w.Bytes(wire.JSON(&savedHead{c.Params, t.Algorithm, t.Training, len(t.Nodes)}))
 		w = tree.AppendNodes(w, t.Nodes)
-		plain := NewCandidate(t, c.Params).Counts[dataset.Train].Encode()
+		var plain []byte
+		if c.Counts[dataset.Train] != nil {
+			plain = t.TrainingCounts().Encode()
+		}
 		for part := range c.Counts {
 			var counts []byte // empty without rows or, for training rows, if they equal the counts of the leaves
 			if c.Counts[part] != nil {

@@ -18,6 +18,21 @@ type Rows struct {
 	rows    []int64      // by node: number of rows that reach the node
 }
 
+// Leaves returns the rows at the leaves of the tree, as they were counted.
+func (r *Rows) Leaves() *tree.LeafCounts {
+	t := r.counted.tree
+	counts := t.NewLeafCounts()
+	for v := range t.Nodes {
+		if t.Nodes[v].Leaf() {
+			counts.Rows[v] = r.rows[v]
+			for _, w := range r.counted.of(v) {
+				counts.Weights[v][w.class] = w.weight
+			}
+		}
+	}
+	return counts
+}
+
 // nodeWeights are the weights of rows that reach the nodes of a tree.
 type nodeWeights struct {
 	tree   *tree.Tree

@@ -410,8 +410,13 @@ func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*win
 	w := &winner{Winner: chosen, frontier: f, trees: trees, at: at, folds: reports[at], grown: c.saved(pool)}
 	if len(found.Folds) > 0 {
 		w.grown.Folds = reports
-		if crossvalidate.Cells(found.Folds) <= mostOfFolds {
-			w.grown.FoldTrees = deflated(crossvalidate.Append(nil, found.Folds, pool))
+		var kept []int // grown trees of the list
+		for i := range choice.Listed {
+			kept = append(kept, choice.Listed[i].Tree)
+		}
+		slices.Sort(kept)
+		if kept = slices.Compact(kept); crossvalidate.Cells(found.Folds, kept) <= mostOfFolds {
+			w.grown.FoldTrees = deflated(crossvalidate.Append(nil, found.Folds, pool, kept))
 		}
 	}
 	return w, nil

@@ -247,7 +247,12 @@ func (p *promotion) markBest() error {
 
 // amongAll chooses among all prunings, and lists the chosen one.
 func (p *promotion) amongAll(s *frontier.Settings) error {
+	all := p.pool.Points
+	if p.priced != nil && s.Rule == frontier.Total {
+		p.pool.Points = p.pricedPoints()
+	}
 	choice, err := p.pool.Choose(s)
+	p.pool.Points = all
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,8 @@ func (p *promotion) priceListed(ctx context.Context) error {
 		}
 		p.Reporter.Warn("--error_costs: the trees are compared by their errors on the validation rows alone, as " + why)
 	}
-	if err := frontier.Judge(p.pool.Points, p.frontier.Criterion()); err != nil {
+	points := p.pricedPoints()
+	if err := frontier.Judge(points, p.frontier.Criterion()); err != nil {
 		return usage.Errorf("%v", err)
 	}
 	for i := range p.frontier.Points {
@@ -64,8 +65,8 @@ func (p *promotion) priceListed(ctx context.Context) error {
 		of.ExpectedTotalCost = nil
 		of.ErrorCost = nil
 		of.TotalCost = nil
-		for k := range p.pool.Points {
-			q := &p.pool.Points[k]
+		for k := range points {
+			q := &points[k]
 			if one := listedPoint(of, p.frontier); one.Same(canonical(*q)) {
 				of.ErrorCost = q.Folds.ErrorCost
 				of.TotalCost = q.Folds.TotalCost
@@ -85,6 +86,16 @@ func (p *promotion) priceListed(ctx context.Context) error {
 		return nil
 	}
 	return p.priceModels(ctx)
+}
+
+// pricedPoints returns the points of the pool that other error costs can be compared by: points with costs on the folds,
+// or all points if none has any.
+func (p *promotion) pricedPoints() []frontier.Point {
+	points := slices.DeleteFunc(slices.Clone(p.pool.Points), func(q frontier.Point) bool { return q.Folds.ErrorCost == nil })
+	if len(points) == 0 {
+		return p.pool.Points
+	}
+	return points
 }
 
 // priceModels gives the points of frontier.json whose trees have leaf models the costs of errors on the validation rows,

@@ -91,17 +91,6 @@ func (p *promotion) rebuild(ctx context.Context) error {
 	if len(g.Figures) == 0 {
 		return nil
 	}
-	if p.priced != nil && len(g.FoldTrees) > 0 {
-		const most = 1 << 30 // bytes, of a file that may be hostile
-		encoded, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(g.FoldTrees)), most))
-		if err == nil {
-			err = crossvalidate.Price(encoded, p.pool, &g.Label, p.features)
-		}
-		if err != nil {
-			return damaged(err)
-		}
-		return nil
-	}
 	for i := range p.pool.Points {
 		q := &p.pool.Points[i]
 		q.FoldShare = g.FoldShare
@@ -113,6 +102,16 @@ func (p *promotion) rebuild(ctx context.Context) error {
 		if p.priced != nil {
 			q.Folds.ErrorCost = nil
 			q.Folds.TotalCost = nil
+		}
+	}
+	if p.priced != nil && len(g.FoldTrees) > 0 {
+		const most = 1 << 30 // bytes, of a file that may be hostile
+		encoded, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(g.FoldTrees)), most))
+		if err == nil {
+			err = crossvalidate.Price(encoded, p.pool, &g.Label, p.features)
+		}
+		if err != nil {
+			return damaged(err)
 		}
 	}
 	return nil

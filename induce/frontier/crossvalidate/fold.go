@@ -42,8 +42,7 @@ type Fold struct {
 	number    int                  // index of the fold in the deal
 	rows      int64                // number of rows in the objects of the fold
 	trees     []*tree.Tree         // by candidate of the pool
-	counts    []*tree.LeafCounts   // by candidate: rows of the objects of the fold
-	held      []*prune.Rows        // likewise, at all nodes
+	held      []*prune.Rows        // by candidate: rows of the objects of the fold
 	sequences []*prune.Sequence    // by pruning of the pool
 	scores    [][]prune.Score      // by pruning of the pool, then by step of the fold's own sequence: see Score
 	transfer  *distill.TransferSet // nil if no tree was taught
@@ -145,14 +144,15 @@ func (g *Growth) fold(
 		trees[i] = g.Model(nodes, i)
 	}
 	f := Fold{trees: trees, transfer: transfer}
+	f.prune(pool)
 	for _, t := range trees {
 		if ctx.Err() != nil {
 			return Fold{}
 		}
-		f.counts = append(f.counts, t.CountObjects(held))
+		counts := t.CountObjects(held)
+		f.rows = counts.TotalRows()
+		f.held = append(f.held, prune.NewRows(t, counts, g.factors))
 	}
-	f.prune(pool)
-	f.count(g.factors)
 	return f
 }
 
@@ -165,14 +165,6 @@ func (f *Fold) prune(pool *frontier.Pool) {
 	}
 	for i, t := range f.trees {
 		f.sequences = append(f.sequences, pool.Candidates[i].Prune(t, currencies[i]...)...)
-	}
-}
-
-// count counts the rows of the fold at all nodes, given how much the classes count.
-func (f *Fold) count(factors *judging.Factors) {
-	for i, t := range f.trees {
-		f.rows = f.counts[i].TotalRows()
-		f.held = append(f.held, prune.NewRows(t, f.counts[i], factors))
 	}
 }
 

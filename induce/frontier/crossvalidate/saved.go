@@ -7,66 +7,83 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/judging"
+	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/induce/wire"
 )
 
-// Append appends the trees of folds, with the rows of the folds at their leaves, in a binary form.
-func Append(dst []byte, folds []Fold, pool *frontier.Pool) []byte {
-	w := wire.Writer(dst).Length(len(folds))
+// Append appends the trees of folds that belong to some candidates of the pool, in order, with the rows of the folds at
+// their leaves, in a binary form.
+func Append(dst []byte, folds []Fold, pool *frontier.Pool, candidates []int) []byte {
+	w := wire.Writer(dst).Length(len(candidates))
+	for _, c := range candidates {
+		w = w.Count(int64(c))
+	}
+	w = w.Length(len(folds))
 	for i := range folds {
-		list := make([]frontier.Candidate, len(folds[i].trees))
-		for k, t := range folds[i].trees {
-			list[k] = frontier.NewCandidate(t, pool.Candidates[k].Params)
-			list[k].Counts[dataset.Validation] = folds[i].counts[k]
+		list := make([]frontier.Candidate, len(candidates))
+		for k, c := range candidates {
+			list[k] = frontier.Candidate{Params: pool.Candidates[c].Params, Tree: folds[i].trees[c]}
+			list[k].Counts[dataset.Validation] = folds[i].held[c].Leaves()
 		}
 		w = w.Bytes(frontier.AppendCandidates(nil, list))
 	}
 	return w
 }
 
-// Cells returns how many probabilities the trees of folds have.
-func Cells(folds []Fold) (n int) {
+// Cells returns how many probabilities the trees of folds have that belong to some candidates.
+func Cells(folds []Fold, candidates []int) (n int) {
 	for i := range folds {
-		for _, t := range folds[i].trees {
+		for _, c := range candidates {
+			t := folds[i].trees[c]
 			n += len(t.Nodes) * len(t.Label.Classes)
 		}
 	}
 	return n
 }
 
-// Price decodes bytes written by Append, and sets the figures of the pool's points on the folds as SetAreas does: by the
-// label of the pool's trees, which may have other error costs than label, by which they were pruned.
+// Price decodes bytes written by Append, and sets the figures of points of the pool on the folds as SetAreas does: by the
+// label of the pool's trees, which may have other error costs than label, by which they were pruned. Points of other
+// candidates stay as they are.
 func Price(b []byte, pool *frontier.Pool, label *tree.Label, features []dataset.Feature) error {
 	priced := &pool.Candidates[0].Tree.Label
 	train := judging.ClassWeights(pool.Candidates[0].Counts[dataset.Train], len(label.Classes))
 	factors := judging.FactorsOf(judging.Frequencies(pool.Candidates[0].Tree), train)
 	r := &wire.Reader{Rest: b}
+	candidates := make([]int, r.Length(1))
+	for i := range candidates {
+		candidates[i] = int(r.AtMost(uint64(len(pool.Candidates) - 1)))
+	}
+	part, points := pool.Part(candidates)
 	folds := make([]Fold, r.Length(1))
 	for i := range folds {
+		f := &folds[i]
 		list, err := frontier.DecodeCandidates(r.Bytes(), *label, features)
-		if err == nil && len(list) != len(pool.Candidates) {
-			err = errors.New("another number of trees")
+		if err == nil && (r.Bad || len(list) != len(part.Candidates)) {
+			err = errors.New("cut short, or another number of trees")
 		}
 		if err != nil {
 			return fmt.Errorf("trees of fold %d: %w", i, err)
 		}
-		f := &folds[i]
 		for k := range list {
 			f.trees = append(f.trees, list[k].Tree)
-			f.counts = append(f.counts, list[k].Counts[dataset.Validation])
 		}
-		f.prune(pool)
-		for _, t := range f.trees {
+		f.prune(part)
+		for k, t := range f.trees {
 			t.Label = *priced
 			*t = *t.WithDecision(priced.Decision)
+			counts := list[k].Counts[dataset.Validation]
+			f.rows = counts.TotalRows()
+			f.held = append(f.held, prune.NewRows(t, counts, factors))
 		}
-		f.count(factors)
 		f.Score()
 	}
-	if r.Bad || len(r.Rest) > 0 {
-		return errors.New("trees of folds: bytes left over, or cut short")
+	if len(r.Rest) > 0 {
+		return errors.New("trees of folds: bytes left over")
 	}
-	SetAreas(folds, pool)
+	SetAreas(folds, part)
+	for i, at := range points {
+		pool.Points[at].Folds = part.Points[i].Folds
+	}
 	return nil
 }
