@@ -7,14 +7,14 @@ example:
 
 linter = go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-# What a pull request runs, in a few minutes and without root. make ci runs all checks.
+# What a pull request runs, without root. make ci runs all checks.
 check:
 	$(linter) fmt --diff
 	go vet ./...
 	$(linter) run ./...
 	go mod tidy -diff
 	bench/processors.sh fused
-	go test -vet=off ./...
+	ESPALIER_TESTS=all go test -vet=off ./...
 
 test:
 	go test -vet=off ./...

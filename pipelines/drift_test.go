@@ -16,6 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/drift"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -91,6 +92,7 @@ func TestDriftOfTexts(t *testing.T) {
 // 0.05, more than 6 of 60 come with a probability of 0.03 (binomial); the seeds are fixed. PSI is no condition here,
 // so that the rate is that of the tests alone. A day that has drifted gives an alarm.
 func TestDaysWithoutDrift(t *testing.T) {
+	longtest.Skip(t)
 	training := config.DefaultTrain()
 	training.Input, training.Label, training.Select = []string{day(t, 1, 4000, 0)}, "class", frontier.First
 	training.Output = filepath.Join(t.TempDir(), "run")

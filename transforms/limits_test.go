@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/transforms"
 	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
@@ -19,6 +20,7 @@ import (
 // TestWindowLimits: each tree of a window keeps each limit, with and without rows to choose by, or the limit is refused.
 // Without limits a tree is beyond each of them.
 func TestWindowLimits(t *testing.T) {
+	longtest.Skip(t)
 	grown := func(c transforms.TrainConfig) ([]*tree.Tree, error) {
 		var trees []*tree.Tree
 		err := runPipeline(t, "direct", func(s beam.Scope) {

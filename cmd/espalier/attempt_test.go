@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 )
 
@@ -168,6 +169,7 @@ func validateLines(t *testing.T, file string) {
 // TestNightKilled kills attempts in the middle of their work: their figures have no success, and the next attempts
 // end the day.
 func TestNightKilled(t *testing.T) {
+	longtest.Skip(t)
 	c, below := nightlyOnS3(t)
 	n := newNight(t, below)
 	n.write(t, 0, false)

@@ -333,6 +333,7 @@ func cloudFaults() map[string]cloudFault {
 // TestCloudFaults: what is transient is tried again, all else is told in one
 // sentence, and nothing half-written is seen.
 func TestCloudFaults(t *testing.T) {
+	longtest.Skip(t)
 	for name, c := range cloudFaults() {
 		if c.waits && !longtest.Enabled() {
 			continue
@@ -379,6 +380,7 @@ func TestCloudReplaced(t *testing.T) {
 
 // TestCloudMistakes: what a new user gets wrong.
 func TestCloudMistakes(t *testing.T) {
+	longtest.Skip(t)
 	schemes := []string{"gs", "s3"}
 	if !longtest.Enabled() {
 		schemes = schemes[1:]
@@ -402,6 +404,7 @@ func TestCloudMistakes(t *testing.T) {
 
 // TestCloudCredentials: without credentials the error says what to do.
 func TestCloudCredentials(t *testing.T) {
+	longtest.Skip(t)
 	for _, name := range []string{
 		"STORAGE_EMULATOR_HOST", "GOOGLE_APPLICATION_CREDENTIALS", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3",
 		"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE",

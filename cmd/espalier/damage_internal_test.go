@@ -271,6 +271,7 @@ type finding struct {
 // TestDamagedDocuments mutates each document of runs, and lets each verb that reads it run in this process: no
 // verb panics, hangs, needs much memory, prints NaN or escape sequences, or touches a file outside.
 func TestDamagedDocuments(t *testing.T) {
+	longtest.Skip(t)
 	cases := *damageCases
 	if cases == 0 {
 		cases = 2

@@ -5,12 +5,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
 // TestDataflowDryRun: offline, with the input in an emulated bucket, each job is
 // translated, and nothing is written. What a run on Dataflow lacks is told.
 func TestDataflowDryRun(t *testing.T) {
+	longtest.Skip(t)
 	c := newCloud(t, "gs")
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", filepath.Join(t.TempDir(), "none"))
 	args := []string{

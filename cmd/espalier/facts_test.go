@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
@@ -32,6 +33,7 @@ func factRows(t *testing.T) string {
 
 // TestFacts: the page and the model card state the same facts of a run, and none that is false for it.
 func TestFacts(t *testing.T) {
+	longtest.Skip(t)
 	input := factRows(t)
 	const (
 		byPlace, byDeLong, byValidation = "drawn by a hash of each row's place with seed 1", "DeLong's for AUC, Wilson's for shares", "on validation rows"

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/bench/synth/rows"
+	"github.com/espalier-ml/espalier/io/longtest"
 )
 
 // killed is a verb to be killed, and the flags by which it goes on from what it has left.
@@ -28,6 +29,7 @@ type killed struct {
 // flags that its refusal names, ends with the files of a run that was let alone, and no other one is there.
 // bench/kills.py does the same for all verbs, and at each change of a name.
 func TestKilledAtAnyMoment(t *testing.T) {
+	longtest.Skip(t)
 	moments := 1
 	if text := os.Getenv(momentsVariable); text != "" {
 		var err error

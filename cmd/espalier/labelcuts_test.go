@@ -7,11 +7,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/espalier-ml/espalier/io/longtest"
 )
 
 // TestLabelCuts: a label of numbers is warned of, with cuts that can be typed; with cuts its ranges are the classes in all
 // verbs, whose labels remain numbers. Floats, whole numbers, negative and missing labels are cut; dates and texts are not.
 func TestLabelCuts(t *testing.T) {
+	longtest.Skip(t)
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }
 	table := func(label func(i int) string) string {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/bench/synth/rows"
+	"github.com/espalier-ml/espalier/io/longtest"
 )
 
 // momentsVariable is the environment variable that says at how many moments each
@@ -29,6 +30,7 @@ const answerWithin = time.Second
 // with no more work than the processors do in a second, says what stays, and leaves no temporary
 // file and no folder that looks finished. Processor time is what counts: the machine may be busy.
 func TestInterruptedAtAnyMoment(t *testing.T) {
+	longtest.Skip(t)
 	moments, number, columns := 2, 500, 60
 	if text := os.Getenv(momentsVariable); text != "" {
 		var err error

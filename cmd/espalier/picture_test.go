@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
@@ -61,6 +62,7 @@ func checkSVG(t *testing.T, what, svg string) {
 // TestPicture: each picture of runs with plain and with hostile names, on standard output and in
 // a file, which is the same but for its first line.
 func TestPicture(t *testing.T) {
+	longtest.Skip(t)
 	for name, input := range map[string]string{"plain": mixed(t, 600, parquetio.WriteOptions{}), "hostile": hostile(t)} {
 		o, run := train(t, input, fewTrees()...)
 		o.wants(t, 0)

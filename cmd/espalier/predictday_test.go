@@ -104,6 +104,7 @@ func (n *nightly) digestInUse(t *testing.T) string {
 // TestPredictDays scores days: a day is scored once, and replaced only on demand; late, stale and short input is refused.
 // It does so on gs with -tags long.
 func TestPredictDays(t *testing.T) {
+	longtest.Skip(t)
 	schemes := []string{"file", "s3", "gs"}
 	if !longtest.Enabled() {
 		schemes = schemes[:2] // TestUse is on gs
@@ -164,6 +165,7 @@ func TestPredictDays(t *testing.T) {
 // its predictions are replaced; with -tags long, both are done on each, and killed before and behind each request. On
 // disk they are killed at moments.
 func TestPredictKilled(t *testing.T) {
+	longtest.Skip(t)
 	disk := newNightly(t, "file")
 	for day := range 2 {
 		disk.write(t, day, false)

@@ -52,6 +52,7 @@ func phases() []phase {
 // the next attempt ends the day. Without -tags long attempts are only killed behind requests after which the next one
 // finds another state.
 func TestRetrainKilledInPhases(t *testing.T) {
+	longtest.Skip(t)
 	want, objects := threeDays(t), twoDays(t)
 	for _, p := range phases() {
 		for _, behind := range []bool{false, true} {
@@ -184,6 +185,7 @@ func (p *phase) try(t *testing.T, behind bool, objects map[string][]byte, want [
 // TestRetrainOvertaken: another program moves LATEST.json between an attempt's gate and its promotion. The attempt moves
 // nothing, by the precondition of its write, and the history says so; the next one promotes the run.
 func TestRetrainOvertaken(t *testing.T) {
+	longtest.Skip(t)
 	for _, scheme := range []string{"gs", "s3"} {
 		t.Run(scheme, func(t *testing.T) {
 			c := emptyCloud(t, scheme)

@@ -152,6 +152,7 @@ func (n *nightly) attempts(t *testing.T) []*retraining.Attempt {
 // TestRetrainDays goes through thirty days with drift: a day with shuffled labels, a broken file, a file that comes late, a
 // second attempt at the same time. Without -tags long it goes through sixteen days, on disk.
 func TestRetrainDays(t *testing.T) {
+	longtest.Skip(t)
 	schemes := []string{"file", "gs", "s3"}
 	if !longtest.Enabled() {
 		schemes = schemes[:1] // TestRetrainOvertaken is on gs and s3, TestRetrainKilledInPhases on s3
@@ -345,6 +346,7 @@ func TestInUse(t *testing.T) {
 // TestRetrainKilled kills attempts without warning at seeded moments: LATEST.json always names a complete run that has
 // passed the gate, and the attempt that is let alone ends.
 func TestRetrainKilled(t *testing.T) {
+	longtest.Skip(t)
 	n := newNightly(t, "file")
 	for day := range 6 {
 		n.write(t, day, false)

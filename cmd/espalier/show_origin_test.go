@@ -49,6 +49,7 @@ type scoredDay struct {
 // TestOrigin: 1,000 predictions of 14 days by 5 trees each find their tree, although --keep_runs has removed most runs.
 // With -tags long they are of 30 days by 9 trees.
 func TestOrigin(t *testing.T) {
+	longtest.Skip(t)
 	schemes, days, trees := []string{"file", "gs", "s3"}, 30, 9
 	if !longtest.Enabled() {
 		schemes, days, trees = schemes[:1], 14, 5 // TestUse asks on gs
@@ -151,6 +152,7 @@ func (d *scoredDay) check(t *testing.T, o *provenance.Origin) {
 
 // TestOriginOfFiles: files that are made of a tree name it.
 func TestOriginOfFiles(t *testing.T) {
+	longtest.Skip(t)
 	n := newNightly(t, "file")
 	n.write(t, 0, false)
 	n.retrain(t, 0, "--select", "best", "--report", "html").wants(t, 0)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
@@ -75,6 +76,7 @@ func TestShowOutput(t *testing.T) {
 // TestShowRow: for every 25th row the path ends at the leaf, with the number of tests and at
 // the cost, that ask finds for the same values.
 func TestShowRow(t *testing.T) {
+	longtest.Skip(t)
 	input := mixed(t, 300, parquetio.WriteOptions{RowsPerGroup: 70})
 	groups := filepath.Join(t.TempDir(), "costs.csv")
 	if err := os.WriteFile(groups, []byte("feature,cost,group,group_cost\nx,1,lab,2.5\ns,2,lab,2.5\nn,0.5,,\n"),

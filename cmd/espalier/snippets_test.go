@@ -37,6 +37,7 @@ func fenced(document, language string) map[int]string {
 // TestSnippetsCompile: each block of Go in a document is a whole file, which
 // compiles as it stands, and formatted.
 func TestSnippetsCompile(t *testing.T) {
+	longtest.Skip(t)
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
@@ -123,6 +124,7 @@ func TestSnippetRuns(t *testing.T) {
 
 // TestNightMetadata: night.metadata.json is what the nightly job of docs/go.md prints.
 func TestNightMetadata(t *testing.T) {
+	longtest.Skip(t)
 	got := runSnippet(t, "go.md", "publish.Open(", t.TempDir(), "--template")
 	if want := string(read(t, filepath.Join("deploy", "night.metadata.json"))); got != want {
 		t.Errorf("night --template prints\n%s\nwant\n%s", got, want)

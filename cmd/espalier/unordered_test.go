@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
@@ -134,6 +135,7 @@ func grownTrees(t *testing.T, file string) int {
 // Without the strata or their column, with texts in it, or with damaged strata, classes are divided by the path alone, which
 // gives other figures and a warning, and stops nothing.
 func TestOrderedByAnother(t *testing.T) {
+	longtest.Skip(t)
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }
 	r := rand.New(rand.NewPCG(78, 1))

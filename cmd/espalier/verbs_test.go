@@ -92,6 +92,7 @@ func checkScreen(t *testing.T, screen, output string) {
 
 // TestDocuments validates what runs write by the JSON Schemas.
 func TestDocuments(t *testing.T) {
+	longtest.Skip(t)
 	input := mixed(t, 600, parquetio.WriteOptions{})
 	errorCosts := filepath.Join(t.TempDir(), "errors.csv")
 	if err := os.WriteFile(errorCosts, []byte("actual,predicted,cost\na,b,3\n"), 0o666); err != nil {
@@ -376,6 +377,7 @@ func TestCommandLine(t *testing.T) {
 // worker and does not look for verbs: it tries to reach its runner
 // until it is killed.
 func TestWorkerStart(t *testing.T) {
+	longtest.Skip(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, binary, "--worker=true", "--id=1", "--logging_endpoint=localhost:1",

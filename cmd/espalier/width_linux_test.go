@@ -13,6 +13,7 @@ import (
 	"github.com/creack/pty"
 	"github.com/mattn/go-runewidth"
 
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
@@ -56,6 +57,7 @@ func terminalOutput(t *testing.T, width uint16, environment []string, args ...st
 // TestTerminalWidth: on a terminal no line of any verb's tables is wider than it,
 // but for what is wide in itself, names of files.
 func TestTerminalWidth(t *testing.T) {
+	longtest.Skip(t)
 	input := mixed(t, 600, parquetio.WriteOptions{})
 	_, output := train(t, input, fewTrees()...)
 	_, other := train(t, input, "--select", "first", "--max_depth", "3")

@@ -9,6 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/io/longtest"
 )
 
 // TestSelectFeatures: of a strong feature, one that repeats it with errors, a weak one and one without an effect, the
@@ -76,6 +77,7 @@ func TestSelectFeatures(t *testing.T) {
 // TestSelectAmongMany: 30 weak free features do not keep a strong paid one from competing. Where the weak features cost
 // 1 and the limit is 8, further sets have the features of the selected set but the last, which another one replaces.
 func TestSelectAmongMany(t *testing.T) {
+	longtest.Skip(t)
 	const paid = 30
 	features := make([]dataset.Feature, paid+1)
 	for f := range features {

@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/longtest"
 )
 
 // silent is a program that shows nothing.
@@ -134,6 +135,7 @@ func (d *rows) train(t *testing.T) *tree.Tree {
 // TestShuffledLabels: whatever the rows, once their labels are shuffled the choice is a single leaf,
 // and before it is a tree.
 func TestShuffledLabels(t *testing.T) {
+	longtest.Skip(t)
 	sets := 9
 	if testing.Short() {
 		sets = 3

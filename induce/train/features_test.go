@@ -7,11 +7,13 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/train"
+	"github.com/espalier-ml/espalier/io/longtest"
 )
 
 // TestFewFeatures: if repeats are free, the frontier has a tree that makes the most of a single
 // feature. It ranks rows as well as the best tree of a training that has no other feature.
 func TestFewFeatures(t *testing.T) {
+	longtest.Skip(t)
 	r := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // data of a test
 	alone := make([]map[string]any, 6000)
 	all := make([]map[string]any, len(alone))

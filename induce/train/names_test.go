@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/train"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/longtest"
 )
 
 // names are other names of the classes and the categories, and a letter before the names of the features.
@@ -66,6 +67,7 @@ func outline(t *tree.Tree, n names) string {
 // TestNames: the tree is the same, but for names, whatever the order of the names of classes, of categories and of
 // features: with folds, with validation rows, and if all rows train.
 func TestNames(t *testing.T) {
+	longtest.Skip(t)
 	for split, shares := range map[string]dataset.Shares{"folds": {80, 0, 20}, "validation": {60, 20, 20}, "all rows": {100, 0, 0}} {
 		s := settings.Default()
 		s.Label, s.Certificate, s.Split = "class", false, shares

@@ -17,6 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/longtest"
 )
 
 // withModels gives leaves random models over the numeric features of their paths: about
@@ -299,6 +300,7 @@ func TestModelByHand(t *testing.T) {
 // TestModelVersions: only a tree with a leaf model is version 2, or 3 with a booster; it round-trips, and its
 // unused features go.
 func TestModelVersions(t *testing.T) {
+	longtest.Skip(t)
 	inner := smallTree()
 	inner.Nodes[2].Model = modelledTree().Nodes[4].Model
 	if !bytes.Equal(inner.Encode(), smallTree().Encode()) {

@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/export"
+	"github.com/espalier-ml/espalier/io/longtest"
 )
 
 // momentTree returns a tree that asks whether a point in time is at or after a cut; yes is leaf 1.
@@ -152,6 +153,7 @@ func TestMoments(t *testing.T) {
 
 // TestFastMath: C for which a missing value would be a number is no C.
 func TestFastMath(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	needs(t, "cc --version", "a C compiler")
 	m := momentTree(dataset.Plain, dataset.NoZone, 1)

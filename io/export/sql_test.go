@@ -64,6 +64,7 @@ func TestSQL(t *testing.T) {
 
 // TestHostileNamesInSQL: no name leaves its literal, its identifier or its comment.
 func TestHostileNamesInSQL(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	sets := 1
 	if longtest.Enabled() {
@@ -94,6 +95,7 @@ func TestHostileNamesInSQL(t *testing.T) {
 
 // TestDeepAndLargeSQL: no database finds a tree of 60 levels or of 5,000 leaves too much, or a single leaf too little.
 func TestDeepAndLargeSQL(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	trees := map[string]*tree.Tree{"60 levels": chain(60), "single leaf": chain(0)}
 	if longtest.Enabled() {

@@ -16,6 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/pagetest"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -170,6 +171,7 @@ func wideTree(features, values int) *tree.Tree {
 
 // TestSize: a page has less than 2 MB, whatever the trees; and it has as much of them as fits.
 func TestSize(t *testing.T) {
+	longtest.Skip(t)
 	large := largeTree(20_001, 2)
 	many := []*tree.Tree{}
 	for k := range 40 {

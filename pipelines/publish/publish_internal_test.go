@@ -25,6 +25,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -165,6 +166,7 @@ func check(t *testing.T, destination string) string {
 // TestDays: the trees of good days are put in use, the tree of a bad one is refused. The tree of an earlier day is
 // not put in use, unless Replace is set, nor is any while a person holds a run. A job that runs again finds its run.
 func TestDays(t *testing.T) {
+	longtest.Skip(t)
 	for _, runner := range []string{"direct", "prism"} {
 		t.Run(runner, func(t *testing.T) {
 			destination := t.TempDir()
@@ -499,6 +501,7 @@ func nights(t *testing.T, destination string, rows any) (reason string) {
 // TestUnmeasuredDrift: a feature that no test of the tree in use has leaves the rows, or becomes a text. The drift of the
 // other columns is measured. A run without distribution.json has no drift.
 func TestUnmeasuredDrift(t *testing.T) {
+	longtest.Skip(t)
 	destination := t.TempDir()
 	var before []numbered
 	for i, v := range visits(10, false) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -23,6 +24,7 @@ import (
 // that are equal by chance are no copies, nor are frequent rows of zeros, which one part would have whole. Copies may
 // differ in one feature, or be rows of one line with a count.
 func TestCopies(t *testing.T) {
+	longtest.Skip(t)
 	const n = 800
 	r := rand.New(rand.NewPCG(5, 60))
 	twice, ratings, zeros, sales := newRows(n), newRows(n), newRows(n), newRows(n)

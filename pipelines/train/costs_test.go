@@ -11,6 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines/train"
 )
@@ -28,6 +29,7 @@ func costsFile(t *testing.T, text string) string {
 // what is free is billed at nothing. Costs that are all multiplied by the same power of
 // two change nothing but the costs.
 func TestUnusualCosts(t *testing.T) {
+	longtest.Skip(t)
 	const n = 300
 	input := newRows(n).write(t, ascending(n), 1, parquetio.WriteOptions{})
 	grow := func(text string) *train.Result {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/train"
@@ -61,6 +62,7 @@ func countedFiles(t *testing.T, lines int) (counted, repeated string) {
 
 // TestCounts: lines with counts give the documents of as many rows, wherever parts do not depend on places.
 func TestCounts(t *testing.T) {
+	longtest.Skip(t)
 	counted, repeated := countedFiles(t, 500)
 	for name, change := range map[string]func(c *config.Train){
 		"plain":       func(*config.Train) {},

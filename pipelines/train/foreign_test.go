@@ -178,6 +178,7 @@ func contentsOf(name string) []string {
 // names one and leaves nothing behind. Files of other names do not keep a run from
 // writing, and stay, too.
 func TestForeignFiles(t *testing.T) {
+	longtest.Skip(t)
 	verbs := writingVerbs(t)
 	cases, tried := 0, 0
 	for store, p := range places(t) {

@@ -180,6 +180,7 @@ func (v *valueType) write(t *testing.T, folder string) string {
 // sentence that names the column, or warned of. There is no silent other answer. Columns of
 // another meaning are scored by the tree of one type of each meaning; with -tags long, by all.
 func TestKinds(t *testing.T) {
+	longtest.Skip(t)
 	folder, types := t.TempDir(), valueTypes()
 	files, runs, own := make([]string, len(types)), make([]string, len(types)), make([]*metric.Metrics, len(types))
 	for i := range types {

@@ -26,6 +26,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -97,6 +98,7 @@ func plainMetrics(t *testing.T, run string, intervals bool) []byte {
 // TestPromote: a promoted tree and its metrics have the bytes that training with the budget gives, unless the budget
 // guides growth, whatever was promoted before. All other documents equal the documents of the run.
 func TestPromote(t *testing.T) {
+	longtest.Skip(t)
 	data := newRows(600).write(t, ascending(600), 2, parquetio.WriteOptions{})
 	few := config.DefaultTrain()
 	few.Input, few.Label, few.Ignore, few.Slice = []string{data}, "class", []string{"id"}, []string{"color", "id"}
@@ -177,6 +179,7 @@ func TestPromote(t *testing.T) {
 // TestPromoteWeak: a signal that only a test of the features shows gives a tree, with a note. A run by another rule has
 // tested the features for a later choice by the rule best, which gives the same tree.
 func TestPromoteWeak(t *testing.T) {
+	longtest.Skip(t)
 	const n = 600
 	r := rand.New(rand.NewPCG(58, 3))
 	weak := newRows(n)
@@ -427,6 +430,7 @@ func TestPromoteOldRuns(t *testing.T) {
 // TestPromoteMerit: another merit gives the tree of a training by it, and an unnamed one is the merit of the run. With
 // leaf models the merit cannot change.
 func TestPromoteMerit(t *testing.T) {
+	longtest.Skip(t)
 	c := fewTrees(ticTacToe(t))
 	c.Merit = frontier.LogLoss
 	r := trained(t, c)
@@ -479,6 +483,7 @@ func TestPromoteMerit(t *testing.T) {
 // TestPromoteManyClasses: the trees of six classes are compared by accuracy, but for rules of the AUC. Another rule for a
 // finished run chooses by the criterion that training with this rule has, whatever the criterion of the run.
 func TestPromoteManyClasses(t *testing.T) {
+	longtest.Skip(t)
 	const n = 600
 	r := rand.New(rand.NewPCG(59, 6))
 	x, y, class := make([]float64, n), make([]float64, n), make([]string, n)
@@ -547,6 +552,7 @@ func TestPromoteManyClasses(t *testing.T) {
 // otherwise grow a tree by the error costs. A run that was trained with others has prunings by their total, among which
 // the strength of smoothing was chosen: its tree has the least total of all that it lists.
 func TestPromoteByErrorCosts(t *testing.T) {
+	longtest.Skip(t)
 	data := newRows(900).write(t, ascending(900), 2, parquetio.WriteOptions{})
 	c := config.DefaultTrain()
 	c.Input, c.Label, c.Ignore, c.Folds = []string{data}, "class", []string{"id"}, crossvalidate.Setting{}
@@ -634,6 +640,7 @@ func TestPromoteByErrorCosts(t *testing.T) {
 // TestPromoteByLeaves: the list by size has for each number of leaves the tree that this maximum takes, and goes down to a single
 // leaf or to the smallest tree within the other limits. The tree of the run is marked.
 func TestPromoteByLeaves(t *testing.T) {
+	longtest.Skip(t)
 	c := config.DefaultTrain()
 	c.Input = []string{newRows(600).write(t, ascending(600), 2, parquetio.WriteOptions{})}
 	c.Label, c.Ignore = "class", []string{"id"}

@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -76,6 +77,7 @@ func TestRefit(t *testing.T) {
 // TestRefitTaught: a tree that was taught, with models in its leaves, is refitted to the rows alone. An object cache
 // changes nothing.
 func TestRefitTaught(t *testing.T) {
+	longtest.Skip(t)
 	c := taughtTrees(t)
 	c.LeafModel, c.Select = "boosted", frontier.Best
 	before := trained(t, c)

@@ -19,6 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -142,6 +143,7 @@ func document(t *testing.T, run, name string) []byte {
 // TestTexts: Parquet files of texts give the trees, predictions and contracts that the same texts give by way of
 // import, which reads them as numbers, dates and times.
 func TestTexts(t *testing.T) {
+	longtest.Skip(t)
 	r := rand.New(rand.NewPCG(5, 8))
 	for _, change := range []func(c *config.Train){
 		func(*config.Train) {},

@@ -52,6 +52,7 @@ func weightedConfig(url string) config.Train {
 // weight as the column states it. By default each kind of weights goes through two of the factors;
 // with -tags long, through all.
 func TestWeightsHaveNoUnit(t *testing.T) {
+	longtest.Skip(t)
 	const n = 400
 	random := rand.New(rand.NewPCG(4, 38))
 	kinds := []struct {
@@ -101,6 +102,7 @@ func TestWeightsHaveNoUnit(t *testing.T) {
 // raw leaves the same probabilities, in trees of the default grid. Their choice is another matter: it
 // counts rows, of which there are more.
 func TestTwoEqualRows(t *testing.T) {
+	longtest.Skip(t)
 	for seed := range uint64(3) {
 		random := rand.New(rand.NewPCG(seed, 39))
 		n := 200 + random.IntN(400)

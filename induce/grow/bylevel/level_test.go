@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/longtest"
 )
 
 // byLevels grows a tree as the pipelines do: level by level while nodes have more objects than the
@@ -240,6 +241,7 @@ func TestLevels(t *testing.T) {
 // feature is a presence test: the objects without a value are a leaf, and the objects with one go to another test of the feature, unless they
 // are a leaf.
 func TestLevelsUnordered(t *testing.T) {
+	longtest.Skip(t)
 	tests := 0
 	for _, a := range growtest.Algorithms() {
 		for _, family := range growtest.AllFamilies() {
@@ -292,6 +294,7 @@ func checkPresence(t *testing.T, d *growtest.Data, nodes []tree.Node) (tests int
 // thousand objects that weigh up to 1e9, and thousands of codes. The features have prices, some of them in
 // groups, and in half of the cases also constraints and free repeats.
 func TestLevelsLarge(t *testing.T) {
+	longtest.Skip(t)
 	priced := func(f dataset.Feature, group string, cost float64) dataset.Feature {
 		f.Group, f.GroupCost = group, cost
 		return f
