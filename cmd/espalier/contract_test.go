@@ -53,8 +53,10 @@ func TestContract(t *testing.T) {
 		t.Error(err)
 	}
 	espalier(t, append(train, at("fewer"), "--max_rejects", "30")...).wants(t, 0, "30 of 300 rows break the contract")
-	espalier(t, append(train, at("x"), "--contract", "")...).wants(t, 2, "--label")
-	espalier(t, append(train, at("x"), "--contract", "", "--max_rejects", "3", "--label", "class")...).wants(t, 2, "--contract")
+	espalier(t, "train", "--input", at("data"), "--output", at("x"), "--progress", "none").wants(t, 2, "--label")
+	espalier(t, append(train, at("x"), "--contract", "", "--label", "class")...).wants(t, 2, "--contract: the value is empty")
+	espalier(t, "train", "--input", at("data"), "--output", at("x"), "--progress", "none", "--max_rejects", "3", "--label", "class").
+		wants(t, 2, "--contract")
 }
 
 // TestUnseen: a column of texts that new rows mostly lack is left out, by training and by the contract, until a setting names it.

@@ -103,7 +103,7 @@ func readPredict(c *cobra.Command, flags *predictFlags) (*configFile, error) {
 		return new(configFile), err
 	}
 	if flags.config == "" {
-		return file, nil
+		return file, file.emptied(c.Flags())
 	}
 	section, err := file.section(predictSection)
 	if err != nil {
@@ -111,6 +111,9 @@ func readPredict(c *cobra.Command, flags *predictFlags) (*configFile, error) {
 	}
 	if err = section.apply(c.Flags()); err == nil {
 		err = refusals(c.Flags())
+	}
+	if err == nil {
+		err = section.emptied(c.Flags())
 	}
 	if err != nil || flags.Model != "" {
 		return section, err

@@ -158,6 +158,9 @@ func printHistory(c *cobra.Command, final *retrainFlags) error {
 	if err != nil {
 		return err
 	}
+	if len(list) == 0 && now == nil {
+		reporter.Warn(final.Destination + " has no attempts and no LATEST.json: if there have been some, look at --destination")
+	}
 	return historyTable(list, now).Write(c.OutOrStdout(), pageWidth(c.OutOrStdout()))
 }
 

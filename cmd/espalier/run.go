@@ -83,6 +83,12 @@ something to ask. Parquet in, JSON tree out.
 		Args:          unknownVerb,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if c.Flags().Lookup(configFlag) != nil || c.Name() == "frontier" { // the file, or the run, may set what a flag empties
+			return nil
+		}
+		return new(configFile).emptied(c.Flags())
+	}
 	cobra.EnableCommandSorting = false // they stand in the order of the work
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(usageText(page))

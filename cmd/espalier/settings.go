@@ -271,6 +271,22 @@ func refusals(flags *pflag.FlagSet) error {
 	return usage.All(faults)
 }
 
+// emptied refuses flags whose value is empty on the command line: mostly a variable of the shell is unset, and the run would
+// go without the setting in silence. A flag that the file sets may be emptied.
+func (c *configFile) emptied(flags *pflag.FlagSet) error {
+	var empty []string
+	flags.Visit(func(f *pflag.Flag) {
+		if f.Value.String() == "" && f.DefValue == "" && c.lines[f.Name] == 0 {
+			empty = append(empty, "--"+f.Name)
+		}
+	})
+	if len(empty) == 0 {
+		return nil
+	}
+	return usage.Errorf("%s: the value is empty (an unset variable of the shell?): give a value, or leave the flag out",
+		strings.Join(empty, ", "))
+}
+
 // kindOf returns a description of the kind of a value.
 func kindOf(n *yaml.Node) string {
 	switch {

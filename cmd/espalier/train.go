@@ -149,7 +149,10 @@ func (c *configFile) settle(set *pflag.FlagSet, training *config.Train, preset s
 	if err := c.apply(set); err != nil {
 		return err
 	}
-	return refusals(set)
+	if err := refusals(set); err != nil {
+		return err
+	}
+	return c.emptied(set)
 }
 
 // settleFirst refuses lists of several values with the rule first, which would silently

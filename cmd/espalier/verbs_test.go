@@ -233,6 +233,27 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
+// TestEmptiedFlags: a flag whose value is empty decides nothing, so it is refused, unless it empties what the file or the
+// run sets.
+func TestEmptiedFlags(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "nightly.yaml")
+	if err := os.WriteFile(config, []byte("input: a.parquet\nlabel: class\ngroup: who\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"train", "--config", config, "--output", "run", "--costs", ""},
+		{"train", "--input", "a.parquet", "--label", "class", "--output", "run", "--config", ""},
+		{"retrain", "--config", config, "--destination", "models", "--date", ""},
+		{"predict", "run", "--input", "a.parquet", "--output", "scored", "--key", ""},
+		{"drift", "run", "--input", "a.parquet", "--group", ""},
+		{"import", "a.csv", "--output", "run", "--text", ""},
+	} {
+		espalier(t, args...).wants(t, 2, args[len(args)-2], "the value is empty")
+	}
+	espalier(t, "train", "--config", config, "--output", "run", "--group", "").wants(t, 2, "a.parquet")
+	espalier(t, "frontier", "run", "--min_sensitivity", "", "--dry_run").wants(t, 2, "run")
+}
+
 // TestFirst: what was listed is never left out unsaid where the preset takes the
 // first tree, and lambda auto means the paper's choice.
 func TestFirst(t *testing.T) {
