@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // AddContent adds the hash of a column's values to hashes, by row. The sum over columns is a hash of the contents of a
@@ -47,7 +49,7 @@ type Copies struct {
 	Parts      [Parts]int64 // rows by part
 	Trained    [Parts]int64 // rows by part whose content a training row has
 	// Pairs are the ordered pairs of rows with equal contents, and Agreeing is how many of them also have equal labels.
-	Pairs, Agreeing int64
+	Pairs, Agreeing portable.Products
 	// Times is how many contents have a number of rows, by this number.
 	Times map[int64]int64
 	// Labels is how many rows have a label, by its hash.
@@ -56,8 +58,8 @@ type Copies struct {
 
 // Content is what is known of a content's rows.
 type Content struct {
-	Parts    [Parts]int64 // rows by part
-	Agreeing int64        // ordered pairs of rows with the same label
+	Parts    [Parts]int64      // rows by part
+	Agreeing portable.Products // ordered pairs of rows with the same label
 }
 
 // Add counts the rows of a content.
@@ -72,8 +74,8 @@ func (c *Copies) Add(one *Content) {
 	}
 	c.Rows += times
 	c.Contents++
-	c.Pairs += times * (times - 1)
-	c.Agreeing += one.Agreeing
+	c.Pairs.Add(uint64(times), uint64(times-1))
+	c.Agreeing.Plus(one.Agreeing)
 	if c.Times == nil {
 		c.Times = make(map[int64]int64)
 	}
@@ -105,7 +107,8 @@ func (c *Copies) Agree() bool {
 		share := float64(rows) / float64(max(1, c.Rows))
 		alike += float64(share * share)
 	}
-	return float64(c.Pairs-c.Agreeing) <= most*float64(c.Pairs)*(1-alike)
+	pairs := c.Pairs.Float()
+	return pairs-c.Agreeing.Float() <= most*pairs*(1-alike)
 }
 
 // Even reports whether equal rows are copies of each other where a single column is measured, so that all rows are equal

@@ -88,11 +88,11 @@ func TestCopiesOfOneColumn(t *testing.T) {
 		}
 		for _, times := range c.times {
 			n := int64(times)
-			alike := n * (n - 1)
+			labels := []int64{n}
 			if c.labels > 1 { // half of the rows have each
-				alike = n/2*(n/2-1) + (n-n/2)*(n-n/2-1)
+				labels = []int64{n / 2, n - n/2}
 			}
-			found.Add(&dataset.Content{Parts: [dataset.Parts]int64{n}, Agreeing: alike})
+			found.Add(content(labels...))
 		}
 		found.Labels = map[uint64]int64{1: found.Rows / 2, 2: found.Rows - found.Rows/2}
 		even := found.Agree() && found.Even()
@@ -148,20 +148,48 @@ func TestAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 84))
 	for wrong, want := range map[float64]bool{0: true, .03: true, .1: false, .5: false} {
 		found := dataset.Copies{Labels: make(map[uint64]int64)}
-		for content := range 1000 {
+		for i := range 1000 {
 			var rows [2]int64
 			for range 5 {
-				class := content % 2
+				class := i % 2
 				if r.Float64() < wrong {
 					class = 1 - class
 				}
 				rows[class]++
 				found.Labels[uint64(class)]++
 			}
-			found.Add(&dataset.Content{Parts: [dataset.Parts]int64{5}, Agreeing: rows[0]*(rows[0]-1) + rows[1]*(rows[1]-1)})
+			found.Add(content(rows[:]...))
 		}
 		if got := found.Agree(); got != want {
 			t.Errorf("%v of the labels are wrong: agree %v", wrong, got)
 		}
 	}
+}
+
+// TestManyRowsOfAContent: the pairs of rows do not overflow where a line of a file stands for 10^12 rows.
+func TestManyRowsOfAContent(t *testing.T) {
+	const each = 1_000_000_000_000
+	for _, agree := range []bool{false, true} {
+		found := dataset.Copies{Labels: map[uint64]int64{0: 1000 * each, 1: 1000 * each}}
+		for i := range 1000 {
+			labels := []int64{each, each} // as chance would have them
+			if agree {
+				labels = []int64{2 * each * int64(i%2), 2 * each * int64(1-i%2)}
+			}
+			found.Add(content(labels...))
+		}
+		if found.Agree() != agree {
+			t.Errorf("want agree %v", agree)
+		}
+	}
+}
+
+// content returns a content whose rows have labels, given by the number of rows of each.
+func content(labels ...int64) *dataset.Content {
+	one := new(dataset.Content)
+	for _, rows := range labels {
+		one.Parts[dataset.Train] += rows
+		one.Agreeing.Add(uint64(rows), uint64(max(0, rows-1)))
+	}
+	return one
 }

@@ -43,8 +43,9 @@ type Grown struct {
 	// Figures are means on the folds: FigureCount figures for each point of the pool, nil if not
 	// defined. Empty without folds.
 	Figures []*float64 `json:"-"`
-	// FoldTrees are the trees of the folds that belong to the grown trees of the list, for a later choice by other error costs, see crossvalidate.Append, compressed
-	// by flate. Empty without folds, or where they have too many leaves.
+	// FoldTrees are the trees of the folds that belong to the grown trees of the list, for a later choice by other error
+	// costs: see crossvalidate.Append. They are compressed by flate. Empty without folds, with leaf models, or where the
+	// trees have too many leaves.
 	FoldTrees []byte `json:"-"`
 }
 

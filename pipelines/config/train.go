@@ -379,7 +379,7 @@ func (c *Train) choiceSettings() []setting.Setting {
 			Name: "min_sensitivity", Value: setting.Typed(&c.MinSensitivity, "", parseLeast, spellLeast),
 			Help: "CLASS=SHARE: choose a threshold on the probability of the class from which it is predicted, so that on new rows at " +
 				"least this share of its rows is found; the highest such threshold by the validation rows. --select chooses the tree, " +
-				"unless specificity or precision are also demanded: then the cheapest tree that keeps all; empty: no demand",
+				"unless specificity or precision are also demanded: then the cheapest tree that keeps all; empty: without the demand of a file or a run",
 		},
 		{
 			Name: "min_specificity", Value: setting.Typed(&c.MinSpecificity, "", parseLeast, spellLeast),

@@ -414,8 +414,11 @@ func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*win
 		for i := range choice.Listed {
 			kept = append(kept, choice.Listed[i].Tree)
 		}
+		if slices.ContainsFunc(trees, (*tree.Tree).Modelled) {
+			kept = nil // the errors of leaf models on the folds are not kept, and trees are compared by the same rows
+		}
 		slices.Sort(kept)
-		if kept = slices.Compact(kept); crossvalidate.Cells(found.Folds, kept) <= mostOfFolds {
+		if kept = slices.Compact(kept); len(kept) > 0 && crossvalidate.Cells(found.Folds, kept) <= mostOfFolds {
 			w.grown.FoldTrees = deflated(crossvalidate.Append(nil, found.Folds, pool, kept))
 		}
 	}

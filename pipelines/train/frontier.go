@@ -106,8 +106,12 @@ type promotion struct {
 	config   *config.Train    // settings of the run and of the new choice
 	parsed   *config.Parsed
 	features []dataset.Feature // features of the run; nil if grown is nil
-	pool     *frontier.Pool    // nil if grown is nil
 	priced   *tree.Label       // the run's label with the error costs of the choice; nil: the choice has none
+
+	// pool has the prunings that are compared; nil if grown is nil. By other error costs than those of the training, these are
+	// the prunings whose trees of the folds were kept, if any were.
+	pool *frontier.Pool
+	all  []frontier.Point // all prunings; the figures on folds that follow the error costs are those of pool alone
 
 	decided      *frontier.Candidate     // the chosen tree with the threshold of a demand; nil: no demand
 	frontier     *runfolder.Frontier     // the frontier with the new choice
@@ -247,12 +251,7 @@ func (p *promotion) markBest() error {
 
 // amongAll chooses among all prunings, and lists the chosen one.
 func (p *promotion) amongAll(s *frontier.Settings) error {
-	all := p.pool.Points
-	if p.priced != nil && s.Rule == frontier.Total {
-		p.pool.Points = p.pricedPoints()
-	}
 	choice, err := p.pool.Choose(s)
-	p.pool.Points = all
 	if err != nil {
 		return err
 	}
@@ -269,6 +268,9 @@ func (p *promotion) amongAll(s *frontier.Settings) error {
 	}
 	p.mark(highest, leastTotal)
 	if choice.Chosen.By != p.frontier.Criterion() {
+		if err := frontier.Judge(p.all, choice.Chosen.By); err != nil {
+			return err
+		}
 		p.compareBy(&choice.Chosen)
 	}
 	if p.now = p.listed(&choice.Chosen); p.now < 0 {
@@ -280,10 +282,11 @@ func (p *promotion) amongAll(s *frontier.Settings) error {
 
 // compareBy gives the points of frontier.json the merits by the criterion of a point of the pool.
 func (p *promotion) compareBy(chosen *frontier.Point) {
-	for i := range p.pool.Points {
-		q := &p.pool.Points[i]
-		if at := p.listed(q); at >= 0 {
-			setMerits(&p.frontier.Points[at], q, len(p.grown.Label.Classes))
+	for _, points := range [][]frontier.Point{p.all, p.pool.Points} {
+		for i := range points {
+			if at := p.listed(&points[i]); at >= 0 {
+				setMerits(&p.frontier.Points[at], &points[i], len(p.grown.Label.Classes))
+			}
 		}
 	}
 	describeMerits(p.frontier, chosen)
@@ -463,7 +466,7 @@ func (p *promotion) candidate(point *runfolder.Point) *frontier.Candidate {
 		return nil
 	}
 	q := listedPoint(point, p.frontier)
-	at := slices.IndexFunc(p.pool.Points, func(of frontier.Point) bool {
+	at := slices.IndexFunc(p.all, func(of frontier.Point) bool {
 		of.Ridge = q.Ridge
 		of.Boosted = q.Boosted
 		return q.Same(canonical(of))
@@ -471,7 +474,7 @@ func (p *promotion) candidate(point *runfolder.Point) *frontier.Candidate {
 	if at < 0 {
 		return nil
 	}
-	return p.pool.Candidate(&p.pool.Points[at])
+	return p.pool.Candidate(&p.all[at])
 }
 
 // folds returns the results of the folds for a point; nil if they were not saved.
@@ -484,7 +487,17 @@ func (p *promotion) folds(point *runfolder.Point) *runfolder.Folds {
 		}
 		return nil
 	}
-	return p.grown.Folds[n]
+	if p.priced == nil {
+		return p.grown.Folds[n]
+	}
+	f := *p.grown.Folds[n]
+	f.Each = slices.Clone(f.Each)
+	for i := range f.Each {
+		f.Each[i].Accuracy = nil // by the error costs of the training
+	}
+	f.Mean.Accuracy = point.OnFolds.Accuracy
+	f.StandardDeviation.Accuracy = nil
+	return &f
 }
 
 // certificate returns the certificate of a tree. It is the certificate of another pruning of the same

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -33,11 +34,15 @@ func (p *promotion) setErrorCosts(ctx context.Context) error {
 		}
 	}
 	p.priced = new(p.grown.Label.WithErrorCosts(p.grown.ErrorCosts))
+	if err := p.priced.Check(); err != nil {
+		return p.damaged(err)
+	}
 	return nil
 }
 
-// priceListed gives the points of frontier.json the costs by other error costs. Trees with leaf models are priced on the
-// validation rows, which are read again, if a total is to be chosen: then all trees are compared on these rows alone.
+// priceListed gives the points of frontier.json the figures that follow the error costs, by other error costs. Trees with
+// leaf models are priced if a total is to be chosen: on the validation rows, which are read again. Then all trees are
+// compared on these rows alone.
 func (p *promotion) priceListed(ctx context.Context) error {
 	if !p.wish.Prices() {
 		return nil
@@ -49,38 +54,23 @@ func (p *promotion) priceListed(ctx context.Context) error {
 			return usage.Errorf("--error_costs: the run has no validation rows to compare its trees by other error costs: train with them, or " +
 				"name a tree by --promote")
 		}
-		why := "the trees of the folds have too many leaves to be kept"
+		why := "the run does not keep the trees of the folds: an earlier version has trained it, or they have too many leaves"
 		if modelled {
 			why = "the run does not keep the errors of leaf models on the folds"
 		}
 		p.Reporter.Warn("--error_costs: the trees are compared by their errors on the validation rows alone, as " + why)
 	}
-	points := p.pricedPoints()
-	if err := frontier.Judge(points, p.frontier.Criterion()); err != nil {
+	if err := frontier.Judge(p.pool.Points, p.frontier.Criterion()); err != nil && chooses {
 		return usage.Errorf("%v", err)
 	}
+	left := 0
 	for i := range p.frontier.Points {
-		of := &p.frontier.Points[i]
-		of.ExpectedErrorCost = nil // unknown for trees with leaf models
-		of.ExpectedTotalCost = nil
-		of.ErrorCost = nil
-		of.TotalCost = nil
-		for k := range points {
-			q := &points[k]
-			if one := listedPoint(of, p.frontier); one.Same(canonical(*q)) {
-				of.ErrorCost = q.Folds.ErrorCost
-				of.TotalCost = q.Folds.TotalCost
-				setCosts(&of.Validation, &q.Validation)
-				setCosts(&of.Test, &q.Test)
-				judged := &q.Judged
-				if modelled {
-					judged = &q.Validation
-				}
-				of.ExpectedErrorCost = judged.ErrorCost
-				of.ExpectedTotalCost = judged.TotalCost
-				break
-			}
+		if !p.price(&p.frontier.Points[i], modelled && chooses) {
+			left++
 		}
+	}
+	if left > 0 && !modelled {
+		p.Reporter.Note(fmt.Sprintf("--error_costs: trees of the list that are not compared: %d, as the trees of their folds were not kept", left))
 	}
 	if !chooses || !modelled {
 		return nil
@@ -88,14 +78,42 @@ func (p *promotion) priceListed(ctx context.Context) error {
 	return p.priceModels(ctx)
 }
 
-// pricedPoints returns the points of the pool that other error costs can be compared by: points with costs on the folds,
-// or all points if none has any.
-func (p *promotion) pricedPoints() []frontier.Point {
-	points := slices.DeleteFunc(slices.Clone(p.pool.Points), func(q frontier.Point) bool { return q.Folds.ErrorCost == nil })
-	if len(points) == 0 {
-		return p.pool.Points
+// price sets the figures of a point of frontier.json that follow the error costs; nil if they are not known, as of trees with
+// leaf models. It reports whether the point is compared. With byValidation, points are compared on the validation rows alone.
+func (p *promotion) price(of *runfolder.Point, byValidation bool) bool {
+	of.OnFolds = runfolder.OnFolds{LogLoss: of.LogLoss}
+	of.ExpectedErrorCost = nil
+	of.ExpectedTotalCost = nil
+	setDecided(&of.Validation, new(metric.Judgement))
+	setDecided(&of.Test, new(metric.Judgement))
+	one := listedPoint(of, p.frontier)
+	same := func(q frontier.Point) bool { return one.Same(canonical(q)) }
+	if i := slices.IndexFunc(p.all, same); i >= 0 {
+		setDecided(&of.Validation, &p.all[i].Validation)
+		setDecided(&of.Test, &p.all[i].Test)
 	}
-	return points
+	i := slices.IndexFunc(p.pool.Points, same)
+	if i < 0 {
+		return false
+	}
+	q := &p.pool.Points[i]
+	of.Accuracy = q.Folds.Accuracy
+	of.ErrorCost = q.Folds.ErrorCost
+	of.TotalCost = q.Folds.TotalCost
+	judged := &q.Judged
+	if byValidation {
+		judged = &q.Validation
+	}
+	of.ExpectedErrorCost = judged.ErrorCost
+	of.ExpectedTotalCost = judged.TotalCost
+	return true
+}
+
+// setDecided sets the figures that follow the error costs to the figures of another judgement.
+func setDecided(of, other *metric.Judgement) {
+	of.Accuracy = other.Accuracy
+	of.ErrorCost = other.ErrorCost
+	of.TotalCost = other.TotalCost
 }
 
 // priceModels gives the points of frontier.json whose trees have leaf models the costs of errors on the validation rows,
@@ -120,21 +138,15 @@ func (p *promotion) priceModels(ctx context.Context) error {
 		}
 		of := &p.frontier.Points[i]
 		if v := m.Validation; v != nil {
-			setCosts(&of.Validation, &metric.Judgement{ErrorCost: v.ExpectedErrorCost, TotalCost: v.ExpectedTotalCost})
+			setDecided(&of.Validation, &metric.Judgement{Accuracy: v.Accuracy, ErrorCost: v.ExpectedErrorCost, TotalCost: v.ExpectedTotalCost})
 		}
 		if v := m.Test; v != nil {
-			setCosts(&of.Test, &metric.Judgement{ErrorCost: v.ExpectedErrorCost, TotalCost: v.ExpectedTotalCost})
+			setDecided(&of.Test, &metric.Judgement{Accuracy: v.Accuracy, ErrorCost: v.ExpectedErrorCost, TotalCost: v.ExpectedTotalCost})
 		}
 		of.ExpectedErrorCost = of.Validation.ErrorCost
 		of.ExpectedTotalCost = of.Validation.TotalCost
 	}
 	return nil
-}
-
-// setCosts sets the costs of errors, and of tests and errors, to the costs of another judgement.
-func setCosts(of, other *metric.Judgement) {
-	of.ErrorCost = other.ErrorCost
-	of.TotalCost = other.TotalCost
 }
 
 // leaveOutDominated removes the points that cost at least as much in tests and in errors as another point, unless they

@@ -2,10 +2,14 @@ package train_test
 
 import (
 	"bytes"
+	"compress/flate"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -623,6 +627,28 @@ func TestPromoteByErrorCosts(t *testing.T) {
 	if back := promoteTo(t, others.Output, -1, map[string]string{"error_costs": costs}); back.Now.Tree != p.Now.Tree {
 		t.Errorf("tree %s after two choices, want %s", back.Now.Tree, p.Now.Tree)
 	}
+	// Each figure that follows the error costs is by the new ones, by whatever rule and merit the tree is chosen.
+	c.ErrorCostsFile = ""
+	c.Split = dataset.Shares{60, 20, 20}
+	c.Output = filepath.Join(t.TempDir(), "plain")
+	trained(t, c)
+	for _, choice := range []map[string]string{{"select": "highest"}, {"select": "highest", "merit": "accuracy"}, {"merit": "log_loss"}} {
+		choice["error_costs"] = costs
+		p := promoteTo(t, c.Output, -1, choice)
+		v := p.Metrics.Validation
+		if *p.Now.Validation.Accuracy != *v.Accuracy || *p.Now.Validation.ErrorCost != *v.ExpectedErrorCost ||
+			p.Metrics.Folds != nil && *p.Metrics.Folds.Mean.Accuracy != *p.Now.OnFolds.Accuracy {
+			t.Errorf("%v: %+v in frontier.json, %v and %v in metrics.json", choice, p.Now.Validation, *v.Accuracy, *v.ExpectedErrorCost)
+		}
+		least := slices.IndexFunc(p.Frontier.Points, func(q runfolder.Point) bool { return q.LeastTotal })
+		for i, q := range p.Frontier.Points {
+			if q.Merit == 0 || least < 0 || q.ExpectedTotalCost != nil && *q.ExpectedTotalCost < *p.Frontier.Points[least].ExpectedTotalCost-1e-12 {
+				t.Errorf("%v: merit %v of tree %d, the least total is marked at tree %d", choice, q.Merit, i, least)
+			}
+		}
+	}
+	c.ErrorCostsFile = costs
+	c.Split = dataset.Shares{100, 0, 0}
 	// Limits and other rules choose among all prunings.
 	for rule, limit := range map[string]string{"total": "3", "highest": "5"} {
 		c.Select = map[string]frontier.Rule{"total": frontier.Total, "highest": frontier.Highest}[rule]
@@ -633,6 +659,57 @@ func TestPromoteByErrorCosts(t *testing.T) {
 		if complexity := want.Tree.Complexity; got.Now.ExpectedCost != complexity.ExpectedCost || got.Now.Leaves != complexity.Leaves {
 			t.Errorf("%s of %s leaves: cost %v, %d leaves, want %v and %d", rule, limit, got.Now.ExpectedCost, got.Now.Leaves, complexity.ExpectedCost,
 				complexity.Leaves)
+		}
+	}
+}
+
+// TestDamagedFoldTrees: trees of folds that are cut off or of another form are refused; they never leave the choice to the
+// validation rows in silence.
+func TestDamagedFoldTrees(t *testing.T) {
+	c := config.DefaultTrain()
+	c.Input, c.Label, c.Ignore = []string{newRows(300).write(t, ascending(300), 2, parquetio.WriteOptions{})}, "class", []string{"id"}
+	c.Algorithm, c.Lambda, c.Theta = []split.Algorithm{split.EC45, split.C45}, []float64{10}, []float64{0.05}
+	c.Certificate, c.Folds = false, crossvalidate.Setting{Number: 2}
+	c.Output = t.TempDir()
+	trained(t, c)
+	costs := textFile(t, "errors.csv", "actual,predicted,cost\nhigh,low,7\nlow,high,0.5\n")
+	first, sections, _ := bytes.Cut(content(t, c.Output, runfolder.GrownName), []byte{'\n'})
+	var head map[string]any
+	if err := json.Unmarshal(first, &head); err != nil {
+		t.Fatal(err)
+	}
+	lengths := head["sections"].([]any) //nolint:forcetypeassert // five numbers
+	others := sections[:len(sections)-int(lengths[4].(float64))]
+	trees, err := io.ReadAll(flate.NewReader(bytes.NewReader(sections[len(others):])))
+	if err != nil || len(trees) < 100 {
+		t.Fatal(len(trees), err)
+	}
+	many := slices.Concat([]byte{1, 0}, binary.AppendUvarint(nil, 1<<30), make([]byte, 100)) // folds
+	for name, b := range map[string][]byte{
+		"nothing": {}, "no trees": {0, 2, 0}, "no folds": {1, 0, 0}, "twice": slices.Concat([]byte{2, 0, 0}, trees[2:]), "many": many,
+		"begun": trees[:3], "halved": trees[:len(trees)/2], "a byte short": trees[:len(trees)-1], "a byte more": append(slices.Clone(trees), 0),
+	} {
+		var compressed bytes.Buffer
+		w, err := flate.NewWriter(&compressed, flate.BestSpeed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = w.Write(b)
+		_ = w.Close()
+		forged := slices.Concat(others, compressed.Bytes())
+		lengths[4] = compressed.Len()
+		head["digest"] = fmt.Sprintf("%x", sha256.Sum256(forged))
+		first, err = json.Marshal(head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(c.Output, runfolder.GrownName), slices.Concat(first, []byte{'\n'}, forged), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err = promoted(t, c.Output, -1, map[string]string{"error_costs": costs}, nil)
+		var damaged *dataset.DataError
+		if !errors.As(err, &damaged) || !strings.Contains(damaged.Problem, "damaged: trees of fold") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
-	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // saved returns what a later choice among the trees of a pool needs, see Promote.
@@ -58,21 +57,25 @@ func deflated(b []byte) []byte {
 	return buffer.Bytes()
 }
 
+// damaged is the error for a grown.bin that is damaged.
+func (p *promotion) damaged(err error) error {
+	return &dataset.DataError{
+		File: objectstore.Join(p.wish.Run, runfolder.GrownName), Problem: "the file is damaged: " + err.Error(), Hint: "train again",
+	}
+}
+
 // rebuild makes the pool of the run's prunings again from grown.bin.
 func (p *promotion) rebuild(ctx context.Context) error {
 	if p.grown == nil {
 		return nil
 	}
-	damaged := func(err error) error {
-		return usage.Errorf("%s: %v", objectstore.Join(p.wish.Run, runfolder.GrownName), err)
-	}
 	var err error
 	if p.features, err = dataset.DecodeFeatures(p.grown.Features); err != nil {
-		return damaged(err)
+		return p.damaged(err)
 	}
 	candidates, err := frontier.DecodeCandidates(p.grown.Candidates, p.grown.Label, p.features)
 	if err != nil {
-		return damaged(err)
+		return p.damaged(err)
 	}
 	p.parsed.Selection.LeafRows = p.grown.LeafRows // the figures are of these prunings
 	if p.pool, err = selection.NewPool(ctx, host{p.Driver}, candidates, &p.parsed.Selection.Settings, p.priced); err != nil {
@@ -86,8 +89,9 @@ func (p *promotion) rebuild(ctx context.Context) error {
 	p.pool.WeightEffect = g.WeightEffect
 	p.pool.Association = p.frontier.Association
 	if n := len(g.Figures); n > 0 && n != g.FigureCount*len(p.pool.Points) {
-		return damaged(fmt.Errorf("%d figures of folds for %d prunings, want %d of each", n, len(p.pool.Points), g.FigureCount))
+		return p.damaged(fmt.Errorf("%d figures of folds for %d prunings, want %d of each", n, len(p.pool.Points), g.FigureCount))
 	}
+	p.all = p.pool.Points
 	if len(g.Figures) == 0 {
 		return nil
 	}
@@ -100,18 +104,17 @@ func (p *promotion) rebuild(ctx context.Context) error {
 			}
 		}
 		if p.priced != nil {
-			q.Folds.ErrorCost = nil
-			q.Folds.TotalCost = nil
+			setDecided(&q.Folds, new(metric.Judgement))
 		}
 	}
 	if p.priced != nil && len(g.FoldTrees) > 0 {
-		const most = 1 << 30 // bytes, of a file that may be hostile
+		const most = 64 * mostOfFolds // bytes, of a file that may be hostile
 		encoded, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(g.FoldTrees)), most))
 		if err == nil {
-			err = crossvalidate.Price(encoded, p.pool, &g.Label, p.features)
+			p.pool.Points, err = crossvalidate.Price(encoded, p.pool, &g.Label, p.features)
 		}
 		if err != nil {
-			return damaged(err)
+			return p.damaged(err)
 		}
 	}
 	return nil

@@ -150,7 +150,7 @@ func ReadCopies(ctx context.Context, c *CopiesConfig) (*dataset.Copies, error) {
 				c.Parts[part] += rows
 				all += rows
 			}
-			c.Agreeing += all * (all - 1)
+			c.Agreeing.Add(uint64(all), uint64(max(0, all-1)))
 			found.Labels[e.Words[2]] += all
 		}
 		for _, c := range contents { // in any order: sums of integers

@@ -42,28 +42,37 @@ func Cells(folds []Fold, candidates []int) (n int) {
 	return n
 }
 
-// Price decodes bytes written by Append, and sets the figures of points of the pool on the folds as SetAreas does: by the
-// label of the pool's trees, which may have other error costs than label, by which they were pruned. Points of other
-// candidates stay as they are.
-func Price(b []byte, pool *frontier.Pool, label *tree.Label, features []dataset.Feature) error {
+// Price decodes bytes written by Append, and returns the points of these candidates in the pool, with the figures on the
+// folds that SetAreas sets: by the label of the pool's trees, which may have other error costs than label, by which they
+// were pruned.
+func Price(b []byte, pool *frontier.Pool, label *tree.Label, features []dataset.Feature) ([]frontier.Point, error) {
 	priced := &pool.Candidates[0].Tree.Label
 	train := judging.ClassWeights(pool.Candidates[0].Counts[dataset.Train], len(label.Classes))
 	factors := judging.FactorsOf(judging.Frequencies(pool.Candidates[0].Tree), train)
 	r := &wire.Reader{Rest: b}
-	candidates := make([]int, r.Length(1))
+	candidates := make([]int, r.AtMost(uint64(len(pool.Candidates))))
 	for i := range candidates {
 		candidates[i] = int(r.AtMost(uint64(len(pool.Candidates) - 1)))
+		r.Bad = r.Bad || i > 0 && candidates[i] <= candidates[i-1]
+	}
+	folds := make([]Fold, r.AtMost(MaxFolds))
+	if r.Bad || len(candidates) == 0 || len(folds) == 0 {
+		return nil, errors.New("trees of folds: cut short, or no list of grown trees and folds")
 	}
 	part, points := pool.Part(candidates)
-	folds := make([]Fold, r.Length(1))
 	for i := range folds {
 		f := &folds[i]
 		list, err := frontier.DecodeCandidates(r.Bytes(), *label, features)
 		if err == nil && (r.Bad || len(list) != len(part.Candidates)) {
 			err = errors.New("cut short, or another number of trees")
 		}
+		for k := range list {
+			if err == nil && list[k].Counts[dataset.Validation] == nil {
+				err = errors.New("no rows")
+			}
+		}
 		if err != nil {
-			return fmt.Errorf("trees of fold %d: %w", i, err)
+			return nil, fmt.Errorf("trees of fold %d: %w", i, err)
 		}
 		for k := range list {
 			f.trees = append(f.trees, list[k].Tree)
@@ -79,11 +88,13 @@ func Price(b []byte, pool *frontier.Pool, label *tree.Label, features []dataset.
 		f.Score()
 	}
 	if len(r.Rest) > 0 {
-		return errors.New("trees of folds: bytes left over")
+		return nil, errors.New("trees of folds: bytes left over")
 	}
 	SetAreas(folds, part)
+	compared := make([]frontier.Point, len(points))
 	for i, at := range points {
-		pool.Points[at].Folds = part.Points[i].Folds
+		compared[i] = pool.Points[at]
+		compared[i].Folds = part.Points[i].Folds
 	}
-	return nil
+	return compared, nil
 }
