@@ -108,8 +108,8 @@ type promotion struct {
 	features []dataset.Feature // features of the run; nil if grown is nil
 	priced   *tree.Label       // the run's label with the error costs of the choice; nil: the choice has none
 
-	// pool has the prunings that are compared; nil if grown is nil. By other error costs than those of the training, these are
-	// the prunings whose trees of the folds were kept, if any were.
+	// pool has the prunings that are compared; nil if grown is nil. With other error costs than in training, these are the
+	// prunings whose trees of the folds were kept, if any were.
 	pool *frontier.Pool
 	all  []frontier.Point // all prunings; the figures on folds that follow the error costs are those of pool alone
 
