@@ -87,9 +87,9 @@ type Competition struct {
 	Folds  []crossvalidate.Fold // nil: no cross-validation
 	Number int                  // number of folds that were wanted
 
-	// Optimism is by how much the areas of the listed points on the folds are too high, without leaf models: see
-	// crossvalidate.Optimism. Values are nil if not known; the list is nil without folds.
-	Optimism []*float64
+	// Optimism is by how much the figures of the listed points on the folds are too good, without leaf models: see
+	// crossvalidate.Optimism. Figures are nil if not known; the list is nil without folds.
+	Optimism []metric.Judgement
 
 	stages []*modelled
 }

@@ -207,6 +207,10 @@ func unitOf(t *tree.Tree) string {
 // trees come first, and each gets an equal part of the room that is left.
 func (d *payload) addPoints(a *album, r *runfolder.Run, spots []svg.Point) {
 	var order, sizes []int
+	chosen := new(runfolder.Point)
+	if at := slices.IndexFunc(r.Frontier.Points, func(p runfolder.Point) bool { return p.Selected }); at >= 0 {
+		chosen = &r.Frontier.Points[at]
+	}
 	for i := range r.Frontier.Points {
 		p := &r.Frontier.Points[i]
 		cost := p.ExpectedCost
@@ -215,7 +219,7 @@ func (d *payload) addPoints(a *album, r *runfolder.Run, spots []svg.Point) {
 			Name: textview.Number(p.Tree), Tree: -1, Cost: cost, Most: most, Tests: p.ExpectedTests, Leaves: p.Leaves,
 			Depth: p.Depth, Merit: p.Merit, Validation: p.Validation.AUC, Folds: p.Folds, Test: p.Test.AUC,
 			Loss: cmp.Or(p.Validation.LogLoss, p.LogLoss), Accuracy: cmp.Or(p.Validation.Accuracy, p.Accuracy),
-			ErrorCost: p.ExpectedErrorCost, Total: p.ExpectedTotalCost,
+			ErrorCost: p.ErrorsBeside(chosen), Total: p.TotalBeside(chosen),
 			Chosen: p.Selected, Marks: textview.Marks(p),
 		}
 		if i < len(spots) {

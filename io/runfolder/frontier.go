@@ -65,6 +65,11 @@ type Point struct {
 	// Optimism is by how much the AUC is too high because the folds took part in the choice: the AUC by which trees are
 	// compared, without its optimism, is the AUC to expect on new rows; absent: unknown.
 	Optimism *float64 `json:"optimism,omitempty" jsonschema:"minimum=0"`
+	// AccuracyOptimism is the same of the accuracy, where trees are compared by accuracy; then Optimism is 0.
+	AccuracyOptimism *float64 `json:"accuracy_optimism,omitempty" jsonschema:"minimum=0"`
+	// TotalOptimism is by how much ExpectedTotalCost is too low because the folds took part in the choice by the total;
+	// absent: unknown, or the tree was not chosen by the total.
+	TotalOptimism *float64 `json:"total_cost_optimism,omitempty" jsonschema:"minimum=0"`
 
 	Validation metric.Judgement `json:"validation"`
 	// Folds is the mean AUC on the folds, of trees grown and pruned in the same way.
@@ -120,10 +125,22 @@ func (p *Point) less(optimism *float64) *float64 {
 	if p.Merits != nil && p.Merits.AUC != nil {
 		area = *p.Merits.AUC
 	}
-	if optimism != nil {
-		area -= *optimism
+	return less(&area, optimism)
+}
+
+// TotalBeside returns the expected cost of tests and errors to compare with that of a chosen point: with the optimism of the
+// chosen point, as AUCBeside does. It is nil if not known.
+func (p *Point) TotalBeside(chosen *Point) *float64 { return p.dearer(p.ExpectedTotalCost, chosen) }
+
+// ErrorsBeside is TotalBeside for the expected cost of errors.
+func (p *Point) ErrorsBeside(chosen *Point) *float64 { return p.dearer(p.ExpectedErrorCost, chosen) }
+
+// dearer returns a cost of the point with the optimism of the chosen point's total. A single leaf has no optimism.
+func (p *Point) dearer(cost *float64, chosen *Point) *float64 {
+	if chosen.TotalOptimism == nil || cost == nil || p.Leaves == 1 {
+		return cost
 	}
-	return &area
+	return new(*cost + *chosen.TotalOptimism)
 }
 
 // OnFolds holds means over the folds, weighted by their rows; nil without folds or without error

@@ -25,6 +25,8 @@ type Folds struct {
 	// mean, over the folds, of the tree's AUC minus the AUC of the tree that is chosen without the fold; absent:
 	// unknown, or somebody chose the tree in another way.
 	Optimism *float64 `json:"optimism,omitempty" jsonschema:"minimum=0"`
+	// AccuracyOptimism is the same of the mean accuracy, where trees are compared by accuracy; then Optimism is 0.
+	AccuracyOptimism *float64 `json:"accuracy_optimism,omitempty" jsonschema:"minimum=0"`
 
 	// Interval is the 95 % interval of the mean AUC without its optimism, from the intervals on the folds; absent:
 	// unknown.
@@ -58,13 +60,17 @@ func (r *Folds) UnmarshalJSON(b []byte) error {
 }
 
 // Expected returns the mean area without its optimism; nil if there is no area.
-func (r *Folds) Expected() *float64 {
-	area := r.Mean.AUCOvRMacro
-	if area == nil || r.Optimism == nil {
-		return area
+func (r *Folds) Expected() *float64 { return less(r.Mean.AUCOvRMacro, r.Optimism) }
+
+// ExpectedAccuracy returns the mean accuracy without its optimism; nil if there is no accuracy.
+func (r *Folds) ExpectedAccuracy() *float64 { return less(r.Mean.Accuracy, r.AccuracyOptimism) }
+
+// less returns a figure without its optimism. Both may be nil.
+func less(figure, optimism *float64) *float64 {
+	if figure == nil || optimism == nil {
+		return figure
 	}
-	expected := *area - *r.Optimism
-	return &expected
+	return new(*figure - *optimism)
 }
 
 // FillMeans fills in means and standard deviations.

@@ -46,7 +46,7 @@ func thresholdText(d *tree.Decision, write func(name string) string) string {
 }
 
 // Interested returns a tree for screens, with a class of interest: the class that the tree names or, of two classes, the
-// rarer one among the training rows, and then a sentence that says so. The sentence is empty unless the class is guessed,
+// rarer one by the priors or, without priors, among the training rows, and then a sentence that says so. The sentence is empty unless the class is guessed,
 // and a tree of more classes that names none stays as it is.
 func Interested(t *tree.Tree) (shown *tree.Tree, guess string) {
 	l := &t.Label
@@ -56,6 +56,9 @@ func Interested(t *tree.Tree) (shown *tree.Tree, guess string) {
 	weights := [2]float64{float64(t.Nodes[0].RawClassWeights[0]), float64(t.Nodes[0].RawClassWeights[1])}
 	for k, factor := range t.Training.ClassWeights {
 		weights[k] /= max(factor, math.SmallestNonzeroFloat64) // a class of weight 0 has no rows
+	}
+	if l.Priors != nil {
+		weights = [2]float64(l.Priors)
 	}
 	rarer := 1
 	if weights[0] < weights[1] {

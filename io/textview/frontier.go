@@ -57,6 +57,7 @@ func PointsTable(f *runfolder.Frontier) *Table {
 // each test costs 1, the merit if it is the area, and the area without its optimism if that is not known.
 func frontierTable(f *runfolder.Frontier, shown []int) *Table {
 	points := f.Points
+	chosen := &points[chosenOf(points)]
 	priced := slices.ContainsFunc(points,
 		func(p runfolder.Point) bool { return p.ExpectedCost != p.ExpectedTests })
 	folded := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.Validation.AUC == nil || p.Merit != *p.Validation.AUC })
@@ -98,8 +99,8 @@ func frontierTable(f *runfolder.Frontier, shown []int) *Table {
 		{Column{Head: "95 %", Rank: 7}, false, func(p *runfolder.Point) string { return intervalOf(p.Validation.Interval) }},
 		{Column{Head: "accuracy", Rank: 5}, !measured, func(p *runfolder.Point) string { return Figure(p.Validation.Accuracy) }},
 		{Column{Head: "log loss", Rank: 6}, !measured, func(p *runfolder.Point) string { return Figure(p.Validation.LogLoss) }},
-		{Column{Head: "error cost"}, !mistaken, func(p *runfolder.Point) string { return rounded(p.ExpectedErrorCost) }},
-		{Column{Head: "total"}, !mistaken, func(p *runfolder.Point) string { return rounded(p.ExpectedTotalCost) }},
+		{Column{Head: "error cost"}, !mistaken, func(p *runfolder.Point) string { return rounded(p.ErrorsBeside(chosen)) }},
+		{Column{Head: "total"}, !mistaken, func(p *runfolder.Point) string { return rounded(p.TotalBeside(chosen)) }},
 		{Column{Head: "test AUC", Rank: 1}, false, func(p *runfolder.Point) string { return Figure(p.Test.AUC) }},
 		{Column{Head: "pruned", Rank: 8}, false, func(p *runfolder.Point) string { return p.Algorithm.Prune }},
 		{Column{Head: "grown by", Left: true, Rank: 9}, false, func(p *runfolder.Point) string {
@@ -185,7 +186,7 @@ func givenUp(w io.Writer, points []runfolder.Point, chosen, width int) error {
 	}
 	if l := marked(points, func(p *runfolder.Point) bool { return p.LeastTotal }); l != nil && l != c && c.ExpectedTotalCost != nil {
 		texts = append(texts, fmt.Sprintf("chosen: tests and errors together cost %.3g a row; the least, %.3g, takes %s "+
-			"(--select total)", *c.ExpectedTotalCost, *l.ExpectedTotalCost, size(l)))
+			"(--select total)", *c.TotalBeside(c), *l.TotalBeside(c), size(l)))
 	}
 	var err error
 	for _, text := range texts {

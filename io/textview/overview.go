@@ -273,7 +273,7 @@ func outOfFold(f *runfolder.Folds, m *metric.Metrics, modelled bool) string {
 	if f.Interval != nil {
 		text += fmt.Sprintf(" (%.3f-%.3f)", f.Interval.Low, f.Interval.High)
 	}
-	return text + accuracy(f.Mean.Accuracy, m) + "."
+	return text + accuracy(f.ExpectedAccuracy(), m) + "."
 }
 
 // accuracy compares an accuracy on the rows of metrics with always predicting the most frequent class; empty if the
@@ -313,11 +313,19 @@ func (o *Overview) cost(m *metric.Metrics) string {
 	}
 	text += FurtherCosts(&m.Further, "; ", figureOf, name)
 	if m.ExpectedErrorCost != nil {
-		text += "; errors cost " + figureOf(*m.ExpectedErrorCost)
+		mistakes := *m.ExpectedErrorCost
+		on := ""
+		if held := errorsOnFolds(o.Run); held != nil {
+			mistakes = *held
+			on = " on the folds"
+		} else if part, _ := o.Run.Metrics.Best(); part == dataset.Train.String() {
+			on = " of the training"
+		}
+		text += "; errors cost " + figureOf(mistakes)
 		if t.Algorithm.CostUnit != "" {
 			text += unit
 		}
-		text += " per row"
+		text += " per row" + on
 	}
 	text += ". " + leaves(t.Complexity.Leaves) + "."
 	if total := Total(o.Run); total != "" {

@@ -169,7 +169,7 @@ func TestTextOfInterest(t *testing.T) {
 	golden(t, "interest", b.String())
 }
 
-// TestInterested: the rarer of two classes, by rows and not by class weights, unless the tree names a class.
+// TestInterested: the rarer of two classes, by priors or rows and not by class weights, unless the tree names a class.
 func TestInterested(t *testing.T) {
 	tr := every() // 333 no, 667 yes
 	for name, c := range map[string]struct {
@@ -191,6 +191,10 @@ func TestInterested(t *testing.T) {
 		if got.Label.Decision.Positive != c.want || (guess != "") != c.guess || tr.Label.Decision != c.decision {
 			t.Errorf("%s: %v, %q; want %s", name, got.Label.Decision, guess, c.want)
 		}
+	}
+	tr.Nodes[0].RawClassWeights, tr.Label.Priors, tr.Label.Decision = []int64{333, 667}, []float64{.95, .05}, nil
+	if got, _ := textview.Interested(tr); got.Label.Decision.Positive != "yes" {
+		t.Errorf("priors of .95 and .05: %v", got.Label.Decision)
 	}
 	tr.Label.Classes, tr.Label.Decision = []string{"a", "b", "c"}, nil
 	if got, guess := textview.Interested(tr); got.Label.Decision != nil || guess != "" {

@@ -38,13 +38,25 @@ func (f *facts) total() written {
 	}
 	total := figureOf(*m.ExpectedCost+*m.ExpectedErrorCost) + f.between(m)
 	on := part + " rows"
-	if all := f.Frontier; all != nil && f.Metrics.Folds != nil && part == dataset.Train.String() {
-		if held := all.Points[chosenOf(all.Points)].TotalCost; held != nil {
-			total = figureOf(*held)
-			on = "the folds"
-		}
+	if held := errorsOnFolds(f.Run); held != nil {
+		total = figureOf(*m.ExpectedCost + *held)
+		on = "the folds"
 	}
 	return f.totalOn(m, total, on)
+}
+
+// errorsOnFolds returns the cost of errors on the folds, with the optimism of a choice by totals, if neither test nor
+// validation rows measure the tree; otherwise nil, as it is if the folds do not know it.
+func errorsOnFolds(r *runfolder.Run) *float64 {
+	part, _ := r.Metrics.Best()
+	if r.Frontier == nil || r.Metrics.Folds == nil || part != dataset.Train.String() {
+		return nil
+	}
+	chosen := &r.Frontier.Points[chosenOf(r.Frontier.Points)]
+	if chosen.ErrorCost == nil || chosen.TotalOptimism == nil {
+		return chosen.ErrorCost
+	}
+	return new(*chosen.ErrorCost + *chosen.TotalOptimism)
 }
 
 // between returns the interval of the total cost in brackets; empty if undefined.

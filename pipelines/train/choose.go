@@ -388,8 +388,11 @@ func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*win
 			t := found.TreeOf(&p.Point)
 			trees[i], points[i] = t.Tested(), frontierPoint(i, p, t, pool)
 			if len(found.Folds) > 0 {
-				points[i].Optimism = found.Optimism[i]
-				reports[i] = foldsReport(t, crossvalidate.Counterparts(found.Folds, pool, &p.Point), found.Optimism[i], pool.GroupEffect)
+				optimism := &found.Optimism[i]
+				points[i].Optimism = optimism.AUC
+				points[i].AccuracyOptimism = optimism.Accuracy
+				points[i].TotalOptimism = optimism.TotalCost
+				reports[i] = foldsReport(t, crossvalidate.Counterparts(found.Folds, pool, &p.Point), optimism, pool.GroupEffect)
 			}
 		})
 	})
@@ -446,13 +449,14 @@ func describeMerits(f *runfolder.Frontier, p *frontier.Point) {
 	}
 }
 
-// foldsReport compares a tree with its counterparts of the folds, at least one. optimism is by how much the areas are
-// too high, and groupEffect the design effect of groups on standard errors; nil and 0: not known.
+// foldsReport compares a tree with its counterparts of the folds, at least one. optimism is by how much the figures are
+// too good, and groupEffect the design effect of groups on standard errors; nil figures and 0: not known.
 func foldsReport(
-	t *tree.Tree, counterparts []crossvalidate.Counterpart, optimism *float64, groupEffect float64,
+	t *tree.Tree, counterparts []crossvalidate.Counterpart, optimism *metric.Judgement, groupEffect float64,
 ) *runfolder.Folds {
 	r := &runfolder.Folds{
-		Count: len(counterparts), Stability: crossvalidate.Stability(t, counterparts), Optimism: optimism,
+		Count: len(counterparts), Stability: crossvalidate.Stability(t, counterparts),
+		Optimism: optimism.AUC, AccuracyOptimism: optimism.Accuracy,
 	}
 	areas := make([]*metric.Estimate, len(counterparts))
 	for i, p := range counterparts {
@@ -463,7 +467,7 @@ func foldsReport(
 		})
 	}
 	r.FillMeans()
-	r.Interval = expectedInterval(metric.MeanOf(areas, max(1, groupEffect)), optimism)
+	r.Interval = expectedInterval(metric.MeanOf(areas, max(1, groupEffect)), optimism.AUC)
 	return r
 }
 

@@ -497,6 +497,7 @@ func (p *promotion) folds(point *runfolder.Point) *runfolder.Folds {
 	}
 	f.Mean.Accuracy = point.OnFolds.Accuracy
 	f.StandardDeviation.Accuracy = nil
+	f.AccuracyOptimism = nil
 	return &f
 }
 

@@ -84,6 +84,8 @@ func (p *promotion) price(of *runfolder.Point, byValidation bool) bool {
 	of.OnFolds = runfolder.OnFolds{LogLoss: of.LogLoss}
 	of.ExpectedErrorCost = nil
 	of.ExpectedTotalCost = nil
+	of.TotalOptimism = nil
+	of.AccuracyOptimism = nil
 	setDecided(&of.Validation, new(metric.Judgement))
 	setDecided(&of.Test, new(metric.Judgement))
 	one := listedPoint(of, p.frontier)

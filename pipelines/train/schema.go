@@ -92,15 +92,16 @@ func resolve(in *source.Input, c *config.Train, p *config.Parsed) (*schema, erro
 		if err := checkProbability(in, &sc); err != nil {
 			return nil, err
 		}
-		if column.Name == c.SplitTime && column.Wide && column.Physical != source.InPath {
+		times := sc.role == RoleSplit && column.Name == c.SplitTime
+		if times && column.Wide && column.Physical != source.InPath {
 			return nil, usage.Errorf("--split_time: column %q has whole numbers that may be beyond 2^53, which floating point cannot hold "+
 				"exactly: write times as TIMESTAMP or in microseconds, other numbers as DOUBLE", column.Name)
 		}
-		if column.Name == c.SplitTime && column.Type != dataset.Number && !column.Wide {
+		if times && column.Type != dataset.Number && !column.Wide {
 			return nil, usage.Errorf("--split_time: column %q has texts, booleans or numbers beyond 2^53, expected numbers, dates, times or timestamps",
 				column.Name)
 		}
-		if column.Name == c.Label && len(c.LabelCuts) > 0 && column.Unit != dataset.Plain {
+		if sc.role == RoleLabel && len(c.LabelCuts) > 0 && column.Unit != dataset.Plain {
 			return nil, usage.Errorf("--label_cuts cuts numbers: the label %q has %s", column.Name, column.Unit.Things())
 		}
 		if sc.role == RoleFeature || sc.role == RoleForbidden {
@@ -185,16 +186,17 @@ func checkFlags(in *source.Input, c *config.Train) error {
 }
 
 func roleOf(name string, c *config.Train) Role {
+	is := func(setting string) bool { return setting != "" && setting == name } // columns without a name are features
 	switch {
-	case name == c.Label:
+	case is(c.Label):
 		return RoleLabel
-	case name == c.Weight:
+	case is(c.Weight):
 		return RoleWeight
-	case name == c.Count:
+	case is(c.Count):
 		return RoleCount
-	case name == c.SplitColumn, name == c.SplitTime:
+	case is(c.SplitColumn), is(c.SplitTime):
 		return RoleSplit
-	case name == c.Group:
+	case is(c.Group):
 		return RoleKey
 	case slices.Contains(c.Ignore, name):
 		return RoleIgnored

@@ -119,20 +119,22 @@ func between(a, b *prune.Score, share float64) *prune.Score {
 	return s
 }
 
-// Optimism returns, for each point, by how much its area on the folds is too high because the folds took part
-// in the choice of the point. The chosen point is the choice by the settings. Any other point is taken as the
-// choice of the rule Highest within its own expected cost, by the criterion on whose front it is.
+// Optimism returns, for each point, by how much figures on the folds are too good because the folds took part in the choice
+// of the point. The figure is the area, but the accuracy where points are compared by accuracy; then the area has no optimism.
+// If the rule Total chose the point, it is the total cost as well. Other figures are nil. The chosen point is the choice by
+// the settings. Any other point is taken as the choice of the rule Highest within its own expected cost, by the criterion
+// on whose front it is.
 //
-// The optimism is the average, over the folds, of the area of the point minus the area of the point chosen
-// without the fold, and at least 0. It is nil if no fold defines both areas. (R. J. Tibshirani and R.
+// The optimism is the average, over the folds, of by how much the figure of the point is better than that of the point
+// chosen without the fold, and at least 0. It is nil if no fold defines both figures. (R. J. Tibshirani and R.
 // Tibshirani, A bias correction for the minimum error rate in cross-validation, Annals of Applied Statistics
 // 3, 2009; here the choice on all other folds replaces the choice on the single fold.)
-func Optimism(folds []Fold, pool *frontier.Pool, s *frontier.Settings, listed []frontier.Listed) ([]*float64, error) {
+func Optimism(folds []Fold, pool *frontier.Pool, s *frontier.Settings, listed []frontier.Listed) ([]metric.Judgement, error) {
 	criteria := make([]frontier.Criterion, len(listed))
 	for i := range listed {
 		criteria[i] = frontOf(pool.Points, &listed[i].Point)
 	}
-	gains := make([][]*float64, len(folds)) // by fold and point
+	gains := make([][]metric.Judgement, len(folds)) // by fold and point
 	errs := make([]error, len(folds))
 	parallel.Each(len(folds), runtime.GOMAXPROCS(0), func(k int) {
 		points := slices.Clone(pool.Points)
@@ -142,7 +144,7 @@ func Optimism(folds []Fold, pool *frontier.Pool, s *frontier.Settings, listed []
 			errs[k] = err
 			return
 		}
-		gains[k] = make([]*float64, len(listed))
+		gains[k] = make([]metric.Judgement, len(listed))
 		for i := range listed {
 			p := &listed[i]
 			other := chosen
@@ -150,20 +152,33 @@ func Optimism(folds []Fold, pool *frontier.Pool, s *frontier.Settings, listed []
 				other, err = frontier.HighestWithin(points, criteria[i], p.ExpectedCost)
 				errs[k] = errors.Join(errs[k], err)
 			}
-			gains[k][i] = folds[k].scoreOf(pool, &p.Point).Minus(folds[k].scoreOf(pool, &other).Judgement).AUC
+			gains[k][i] = folds[k].scoreOf(pool, &p.Point).Minus(folds[k].scoreOf(pool, &other).Judgement)
 		}
 	})
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	values := make([]*float64, len(listed))
+	values := make([]metric.Judgement, len(listed))
 	for i := range values {
-		var gain mean
+		var gain means
 		for k := range gains {
-			gain.add(gains[k][i], 1)
+			gain.add(&gains[k][i], 1, 1)
 		}
-		if values[i] = gain.value(); values[i] != nil {
-			*values[i] = max(0, *values[i])
+		mean := gain.judgement()
+		atLeast0 := func(figure *float64, sign float64) *float64 {
+			if figure == nil {
+				return nil
+			}
+			return new(max(0, sign**figure))
+		}
+		v := &values[i]
+		v.AUC = atLeast0(mean.AUC, 1)
+		switch {
+		case s.Rule == frontier.Total && listed[i].Chosen:
+			v.TotalCost = atLeast0(mean.TotalCost, -1)
+		case criteria[i] == frontier.Accuracy:
+			v.Accuracy = atLeast0(mean.Accuracy, 1)
+			v.AUC = atLeast0(mean.AUC, 0)
 		}
 	}
 	return values, nil

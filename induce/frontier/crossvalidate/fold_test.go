@@ -344,11 +344,24 @@ func TestOptimism(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, q := range choice.Listed { // the highest points within a cost are the frontier
-			if q.Chosen && (got[i] == nil || math.Abs(*got[i]-want) > 1e-12) {
-				t.Errorf("%d folds: optimism %v, want %v", number, got[i], want)
+			o := got[i].AUC
+			if q.Chosen && (o == nil || math.Abs(*o-want) > 1e-12) {
+				t.Errorf("%d folds: optimism %v, want %v", number, o, want)
 			}
-			if got[i] == nil || q.Leaves == 1 && *got[i] != 0 {
-				t.Errorf("%d folds: optimism %v of a tree of %d leaves", number, got[i], q.Leaves)
+			if o == nil || q.Leaves == 1 && *o != 0 || got[i].Accuracy != nil {
+				t.Errorf("%d folds: optimism %v of a tree of %d leaves, %v of its accuracy", number, o, q.Leaves, got[i].Accuracy)
+			}
+		}
+		s.Merit = frontier.Accuracy
+		if choice, err = p.Choose(s); err != nil {
+			t.Fatal(err)
+		}
+		if got, err = crossvalidate.Optimism(folds, p, s, choice.Listed); err != nil {
+			t.Fatal(err)
+		}
+		for i, q := range choice.Listed { // the area did not choose the tree
+			if o := got[i].Accuracy; q.Chosen && (o == nil || *o < 0 || *got[i].AUC != 0) {
+				t.Errorf("%d folds: optimism %v of the accuracy, %v of the area", number, o, *got[i].AUC)
 			}
 		}
 		if want > 0 {
