@@ -87,15 +87,21 @@ func dialects() []dialect {
 func sqlLanguage(text func(string) string, number func(float64) string) language {
 	return language{
 		format: sqlFormat, name: "model",
-		keywords: reserved(`all and any array as asc at at_leaf between both by case cast check collate column constraint create
-			cross current cube date default deferrable desc distinct do else end escape except exclude exists extract
-			false fetch filter following for foreign from full function grant group grouping groups hash having if
-			ignore in index inner insert intersect interval into is join key lambda lateral leading left like limit
-			lookup match merge model_leaves natural new no not null nulls of off offset old on or order outer over
-			partition path_text pivot placing preceding primary proto qualify range recursive references respect
-			right rollup row rows select session_user set show similar some source_row struct symmetric system_user
-			table tablesample then time timestamp to top trailing true unbounded union unique unnest unpivot update
-			user using value values view when where window with within without leaf tests cost path prediction`),
+		keywords: reserved(`add all alter analyse analyze and anti any array as asc asof assert_rows_modified
+			asymmetric at at_leaf authorization autoincrement between binary both by case cast check collate
+			collation column columns commit concurrently constraint contains create cross cube current
+			current_catalog current_date current_role current_schema current_time current_timestamp current_user
+			date default deferrable define delete desc describe distinct do drop else end enum escape except
+			exclude exists extract false fetch filter following for foreign freeze from full function generated
+			glob grant group grouping groups hash having if ignore ilike in index initially inner insert intersect
+			interval into is isnull join key lambda lateral leading left like limit localtime localtimestamp lookup
+			map match merge model_leaves natural new no not nothing notnull null nulls of off offset old on only or
+			order outer over overlaps partition path_text pivot pivot_longer pivot_wider placing positional
+			preceding primary proto qualify raise range recursive references respect returning right rollup row
+			rows select semi session_user set show similar some source_row struct summarize symmetric system_user
+			table tablesample then time timestamp to top trailing transaction treat true try_cast tuple unbounded
+			union unique unnest unpack unpivot update user using value values variadic verbose view when where
+			window with within without leaf tests cost path prediction`),
 		field: snake, constant: snake, text: text, number: number,
 		indent: "  ", open: "CASE WHEN %s THEN", elseIf: "WHEN %s THEN", otherwise: "ELSE", end: "END", or: " OR ",
 		leaf: "%d", calls: "-%d", numberOf: "%s", textOf: "%s", comment: "  -- ",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,6 +146,45 @@ func TestRefusedSQL(t *testing.T) {
 			err := export.Write(&bytes.Buffer{}, test.tree, export.Options{Format: "sql", Dialect: test.dialect})
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v: want %s", err, test.want)
+			}
+		})
+	}
+}
+
+// TestKeywordsInSQL: a column may have the name of a word of the language. The words are the key words of SQLite, and those of
+// PostgreSQL, DuckDB and BigQuery that are reserved somewhere, by their documents.
+func TestKeywordsInSQL(t *testing.T) {
+	t.Parallel()
+	words := strings.Fields(`abort action add after all alter always analyse analyze and anti any array as asc asof asymmetric attach
+		authorization autoincrement before begin between binary both by cascade case cast check collate collation column columns
+		commit concurrently conflict constraint contains create cross cube current current_catalog current_date current_schema
+		current_time current_timestamp current_user database default deferrable define delete desc describe detach distinct do
+		drop each else end enum escape except exclude exclusive exists explain extract fail false fetch filter first following
+		for foreign freeze from full generated glob grant group groups having if ignore ilike immediate in index indexed
+		initially inner insert instead intersect interval into is isnull join key lambda last lateral leading left like limit
+		localtime localtimestamp lookup match materialized merge natural new no not nothing notnull null nulls of offset old on
+		only or order others outer over overlaps partition pivot pivot_longer placing plan positional pragma preceding primary
+		proto qualify query raise range recursive references regexp reindex release rename replace respect restrict returning
+		right rollback rollup row rows savepoint select semi session_user set show similar some struct summarize symmetric
+		system_user table tablesample temp temporary then ties to trailing transaction treat trigger true try_cast unbounded
+		union unique unnest unpivot update user using vacuum values variadic verbose view virtual when where window with
+		within without`)
+	for _, dialect := range export.Dialects() {
+		if !longtest.Enabled() && (dialect == "spark" || dialect == "bigquery") {
+			continue
+		}
+		t.Run(dialect, func(t *testing.T) {
+			t.Parallel()
+			for some := range slices.Chunk(words, 60) { // as many levels as in TestDeepAndLargeSQL
+				m := chain(len(some))
+				feature := m.Features[0]
+				m.Features = nil
+				for i, word := range some {
+					feature.Name = word
+					m.Features = append(m.Features, feature)
+					m.Nodes[2*i].Test.Feature = i
+				}
+				verifySQL(t, m, dialect, nil)
 			}
 		})
 	}
