@@ -332,6 +332,7 @@ func (f *growObjectsFn) ProcessElement(
 	if err != nil {
 		return elements.Carry(err)
 	}
+	countGrown(ctx, g)
 	emit(0, g.Tree.Encode())
 	if f.Drafts == 0 {
 		return nil
@@ -347,16 +348,17 @@ func (f *growObjectsFn) ProcessElement(
 	return nil
 }
 
-// grow grows the tree from objects, and logs and counts it. notes receives the notes of the choice.
+// countGrown counts a tree that is emitted.
+func countGrown(ctx context.Context, g *tallies.Grown) {
+	treesGrown.Inc(ctx, 1)
+	rowsTrained.Inc(ctx, g.Rows[dataset.Train])
+}
+
+// grow grows the tree from objects, and logs it. notes receives the notes of the choice.
 func (s *trainSpec) grow(ctx context.Context, tables *tallies.Tables, p *tallies.Plan, notes *[]string) (*tallies.Grown, error) {
 	workers := cmp.Or(s.Workers, runtime.GOMAXPROCS(0))
-	g, err := s.Grow(ctx, tables, p, workers, func(text string) {
+	return s.Grow(ctx, tables, p, workers, func(text string) {
 		log.Infof(ctx, "%s: %s", trainStep, text)
 		*notes = append(*notes, text)
 	})
-	if err == nil {
-		treesGrown.Inc(ctx, 1)
-		rowsTrained.Inc(ctx, g.Rows[dataset.Train])
-	}
-	return g, err
 }

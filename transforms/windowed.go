@@ -240,6 +240,7 @@ func (f *windowTreeFn) ProcessElement(
 		f.report(&t, &Report{Refused: &r}, report)
 		return nil
 	}
+	countGrown(ctx, g)
 	t.JSON = g.Tree.Encode()
 	emit(t)
 	if f.Reports == nil {

@@ -40,7 +40,7 @@ func TestGuards(t *testing.T) {
 		config := transforms.WindowConfig{
 			TrainConfig: visitConfig(), Windows: window.NewGlobalWindows(), MinRows: c.rows, MinClasses: c.classes, Classes: c.given,
 		}
-		var refused int64
+		counted := make(map[string]int64)
 		p, s := beam.NewPipelineWithRoot()
 		sunk.trees = nil
 		sunk.trees = transformstest.Collect[transforms.WindowTree](s, transforms.WindowedTree(s, beam.CreateList(s, list), config).Trees)
@@ -49,12 +49,10 @@ func TestGuards(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, counter := range result.Metrics().AllMetrics().Counters() {
-			if counter.Name() == "trees_refused" {
-				refused += counter.Result()
-			}
+			counted[counter.Name()] += counter.Result()
 		}
-		if len(sunk.trees.All()) != c.trees || refused != int64(1-c.trees) {
-			t.Errorf("%s: %d trees, %d refused, want %d trees", name, len(sunk.trees.All()), refused, c.trees)
+		if n := len(sunk.trees.All()); n != c.trees || counted["trees_refused"] != int64(1-n) || counted["trees_grown"] != int64(n) {
+			t.Errorf("%s: %d trees, counters %v, want %d trees", name, n, counted, c.trees)
 			continue
 		}
 		if c.trees == 0 {

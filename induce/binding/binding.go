@@ -53,8 +53,12 @@ func (b *Binding) check(i int, schema *rowtype.Schema) error {
 		return fmt.Errorf("rows of type %s: column %q is a text, want a %s: the tree's feature has %s", schema.Type, c.Name,
 			in.Unit.Thing(), in.Unit.Things())
 	case c.Type == dataset.Number && c.Unit != in.Unit:
-		return fmt.Errorf("rows of type %s: column %q has %s, want %s as the tree's feature: say so "+
-			"with a tag, as in `espalier:\",date\"`, or train again", schema.Type, c.Name, c.Unit.Things(), in.Unit.Things())
+		hint := "train again"
+		if in.Unit != dataset.Plain {
+			hint = fmt.Sprintf("say so with a tag, as in `espalier:\",%s\"`, or train again", in.Unit)
+		}
+		return fmt.Errorf("rows of type %s: column %q has %s, want %s as the tree's feature: %s", schema.Type, c.Name, c.Unit.Things(),
+			in.Unit.Things(), hint)
 	case c.Type == 0:
 		c.Unit = in.Unit // in case the row has a time.Time
 	}
