@@ -266,9 +266,9 @@ func badProbabilities() map[string]badInput {
 		"teacher without probabilities": {
 			withColumns(x, class), []string{"--teacher_weight", "0.25"}, 2, []string{"--teacher_weight", "--label_probabilities"},
 		},
-		"no label and no probabilities": {withColumns(x, class), []string{"--label", ""}, 2, []string{"--label is required"}},
+		"no label and no probabilities": {withColumns(x, class), []string{unlabelled}, 2, []string{"--label is required"}},
 		"probabilities without a label": {
-			withColumns(x, one("p_a", 3, 1), one("p_b", 3, 0)), append([]string{"--label", ""}, soft...), 0, nil,
+			withColumns(x, one("p_a", 3, 1), one("p_b", 3, 0)), append([]string{unlabelled}, soft...), 0, nil,
 		},
 	}
 }

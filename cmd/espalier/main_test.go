@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,14 +112,20 @@ func parquet(t *testing.T, opts parquetio.WriteOptions, columns ...parquetio.Wri
 	return name
 }
 
-// train runs train on a file with a label column "class", into a new folder.
+// train runs train on a file with a label column "class", unless it is unlabelled, into a new folder.
 func train(t *testing.T, input string, more ...string) (outcome, string) {
 	t.Helper()
 	output := filepath.Join(t.TempDir(), "run")
-	args := append([]string{"train", "--input", input, "--label", "class", "--output", output, "--progress", "none"},
-		more...)
-	return espalier(t, args...), output
+	args := []string{"train", "--input", input, "--output", output, "--progress", "none"}
+	if !slices.Contains(more, unlabelled) {
+		args = append(args, "--label", "class")
+	}
+	more = slices.DeleteFunc(slices.Clone(more), func(flag string) bool { return flag == unlabelled })
+	return espalier(t, append(args, more...)...), output
 }
+
+// unlabelled stands for no label among the flags that train is given.
+const unlabelled = ""
 
 // fewTrees returns flags of train, by which a frontier is chosen from fewer trees than by default: for tests of what is
 // done with a run.
