@@ -8,6 +8,7 @@ microseconds since midnight, timestamps microseconds since 1970-01-01 in UTC.
 from __future__ import annotations
 
 import datetime
+import decimal
 import math
 import operator
 import re
@@ -104,7 +105,12 @@ class Feature:
             raise TypeError(f"feature {self.name!r}: a column of {array.dtype}: want {self._wanted()}")
         values = array.tolist()
         encode = self.number if self.numeric else self.codes.__getitem__
-        return np.fromiter(map(encode, values), float, len(values))
+        try:
+            return np.fromiter(map(encode, values), float, len(values))
+        except TypeError as error:
+            if repr(self.name) in str(error):
+                raise
+            raise TypeError(f"feature {self.name!r}: {error}: want {self._wanted()}") from error  # such as a list
 
     def encode_one(self, value: Any) -> float:
         """Returns a value as a number; the errors are the same as for encode."""
@@ -120,6 +126,8 @@ class Feature:
             return self.codes.get(value.decode(errors="replace"), self.unlisted)
         if isinstance(value, str) and not self.unit:
             return self.unlisted
+        if isinstance(value, decimal.Decimal) and value.is_finite() and value == value.to_integral_value():
+            value = int(value)
         if isinstance(value, (int, np.integer)) and not self.unit:
             whole = operator.index(value)
             if str(whole) in self.codes or abs(whole) > _EXACT:
@@ -142,7 +150,7 @@ class Feature:
             if isinstance(value, bytes) or self.unit and not isinstance(value, np.number):
                 raise TypeError(type(value).__name__)
             x = _plain(value) if isinstance(value, str) else float(value)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             what = "the text " if isinstance(value, (str, bytes)) else ""
             raise TypeError(f"feature {self.name!r}: {what}{value!r}: want {self._wanted()}, or no value") from error
         if abs(x) >= _EXACT and _whole(value) not in (None, x):
@@ -167,7 +175,12 @@ class Feature:
                 stacklevel=callers_level(),
             )
         if hasattr(column, "to_numpy"):
-            return np.asarray(column.to_numpy())
+            copied = {"zero_copy_only": False} if hasattr(column, "to_pylist") and not hasattr(column, "chunks") else {}
+            array = np.asarray(column.to_numpy(**copied))  # an array of Arrow copies nulls only if told to
+            if array.dtype.kind != "f" or "int" not in str(kind).lower() or _exact(array):
+                return array
+            # Nulls make floats of whole numbers, which lose digits.
+            column = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
         values = list(column)
         array = np.empty(len(values), dtype=object)
         array[:] = values
@@ -298,9 +311,11 @@ def missing(value: Any) -> bool:
     """Reports whether a value is None, NaN, or NA or NaT of pandas."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
+    if isinstance(value, decimal.Decimal):
+        return value.is_nan()  # a signalling NaN cannot be compared
     return not isinstance(value, (str, bytes)) and bool(value != value)
 
 
 def _exact(array: npt.NDArray[Any]) -> bool:
-    """Reports whether float64 holds each whole number of an array."""
-    return array.dtype.itemsize < 8 or array.size == 0 or bool(np.abs(array.astype(float)).max() < _EXACT)
+    """Reports whether float64 holds each whole number of an array, which may have NaN."""
+    return array.dtype.itemsize < 8 or not bool((np.abs(array.astype(float)) >= _EXACT).any())

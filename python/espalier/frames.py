@@ -25,6 +25,20 @@ class Columns:
         if len(set(self.names)) < len(self.names):
             twice = [name for name, count in Counter(self.names).items() if count > 1]
             raise ValueError(f"two columns are called {twice[0]!r}: want a name for each column")
+        if isinstance(rows, Mapping):
+            self._check_lengths(rows)
+
+    @staticmethod
+    def _check_lengths(columns: Mapping[Any, Any]) -> None:
+        """Refuses columns of other lengths than the first one, and values that are no columns."""
+        first = next(iter(columns), None)
+        for name, column in columns.items():
+            if isinstance(column, (str, bytes)) or not hasattr(column, "__len__"):
+                raise TypeError(f"the column {name!r} is {column!r}: want a list of values; a single row is a list with one mapping")
+            if len(column) != len(columns[first]):
+                raise ValueError(
+                    f"the column {name!r} has {len(column)} values, and {first!r} has {len(columns[first])}: want as many for each"
+                )
 
     @staticmethod
     def has(rows: Any) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 
 _WARNING = "warning: "
 _FOLDER = re.compile(re.escape(tempfile.gettempdir() + os.sep) + r"espalier[a-z0-9_]{8}[/\\]")  # goes with the call
-_FLAG = re.compile(r"(?<![\w-])--(?=([a-z]\w*))\1")  # settings have the names of flags
+_FLAG = re.compile(r"\bespalier [a-z]+ [^;,()\n]*|(?<![\w-])--(?=([a-z]\w*))\1")  # or a command
 
 class EspalierError(ValueError):
     """The program espalier has failed. The text is its message."""
@@ -108,8 +108,8 @@ def command(
 
 
 def without_dashes(message: str) -> str:
-    """Returns a text of the program with the names of settings in place of flags."""
-    return _FLAG.sub(r"\1", message)
+    """Returns a text of the program with the names of settings in place of flags. Commands stay as they are typed."""
+    return _FLAG.sub(lambda match: match[1] or match[0], message)
 
 
 def callers_level() -> int:

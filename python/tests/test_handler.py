@@ -119,9 +119,10 @@ def test_wrong_rows() -> None:
         TreeModelHandler(IRIS, keyed=True).run_inference([3], handler.load_model())
 
 
-def test_bad_row_of_a_batch() -> None:
+@pytest.mark.parametrize("value", ["long", 10**400])
+def test_bad_row_of_a_batch(value: Any) -> None:
     """One row of a batch fails alone; so it does by a key in a batch of rows of other keys."""
-    bad = {**ROWS[0], "petallength": "long", "petalwidth": "wide"}
+    bad = {**ROWS[0], "petallength": value, "petalwidth": "wide"}
 
     def is_bad(failed: list[Any]) -> None:
         assert [result.example for result, _ in failed] == [bad]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import datetime
+import decimal
 import hashlib
 import json
 import math
@@ -14,8 +15,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars
+import pyarrow as pa
 import pytest
 from espalier import Tree
+from espalier.program import without_dashes
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 
@@ -121,11 +125,47 @@ def test_number_errors() -> None:
             [1, 2, 2],
         ),
         (["9007199254740993", "7"], "9007199254740993", np.array([2**53 + 1, 7]), [1, 2]),
+        *[
+            (["9007199254740993", "9007199254740992"], "9007199254740993", column, [1, 2, 2])
+            for column in (
+                pd.Series([2**53 + 1, 2**53, None], dtype="Int64"),
+                pd.Series([2**53 + 1, 2**53, None], dtype="UInt64"),
+                pd.Series([2**53 + 1, 2**53, None], dtype="int64[pyarrow]"),
+                pa.array([2**53 + 1, 2**53, None]),
+                pa.chunked_array([[2**53 + 1, 2**53], [None]], pa.uint64()),
+                polars.Series([2**53 + 1, 2**53, None]),
+                [decimal.Decimal(2**53 + 1), decimal.Decimal(2**53), decimal.Decimal("NaN")],
+            )
+        ],
     ],
 )
 def test_categories(listed: list[str], is_: str, values: Any, want: list[int]) -> None:
     of = feature("x", type="categorical", values=listed)
     assert stump(of, {"in": [is_]}).apply({"x": values}).tolist() == want
+
+
+def test_lengths() -> None:
+    tree = stump(feature("x"), {"ge": 0})
+    for columns in ({"x": [1.0, 2.0], "y": ["u"]}, {"x": [], "y": ["u"]}):
+        with pytest.raises(ValueError, match="the column 'y' has 1 values, and 'x' has"):
+            tree.predict(columns)
+    for one in (1.0, "1"):
+        with pytest.raises(TypeError, match="the column 'x' is .*: want a list of values"):
+            tree.predict({"x": one})
+
+
+def test_unusable_values() -> None:
+    tree = stump(feature("x"), {"ge": 0})
+    for value in (10**400, [1.0]):
+        with pytest.raises(TypeError, match="feature 'x': .*: want numbers"):
+            tree.predict([{"x": value}])
+    with pytest.raises(TypeError, match="feature 'x': unhashable"):
+        stump(feature("x", type="categorical", values=["a"]), {"in": ["a"]}).predict([{"x": ["a"]}])
+
+
+def test_commands() -> None:
+    text = "--select best: look at them by espalier show runs/a --figures, or give --alpha"
+    assert without_dashes(text) == "select best: look at them by espalier show runs/a --figures, or give alpha"
 
 
 def test_unlisted() -> None:
