@@ -17,9 +17,9 @@ func Enabled() bool { return enabled }
 
 // Skip skips a test that takes seconds and whose subject other tests have as well, unless all tests
 // are asked for.
-func Skip(t testing.TB) {
-	t.Helper()
+func Skip(tb testing.TB) {
+	tb.Helper()
 	if !enabled && os.Getenv("ESPALIER_TESTS") != "all" {
-		t.Skip("the test takes long: ESPALIER_TESTS=all runs it")
+		tb.Skip("the test takes long: ESPALIER_TESTS=all runs it")
 	}
 }

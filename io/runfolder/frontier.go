@@ -128,15 +128,19 @@ func (p *Point) less(optimism *float64) *float64 {
 	return less(&area, optimism)
 }
 
-// TotalBeside returns the expected cost of tests and errors to compare with that of a chosen point: with the optimism of the
-// chosen point, as AUCBeside does. It is nil if not known.
-func (p *Point) TotalBeside(chosen *Point) *float64 { return p.dearer(p.ExpectedTotalCost, chosen) }
+// TotalBeside returns the expected cost of tests and errors with the optimism of a chosen point, to compare the two points
+// as AUCBeside does. It is nil if not known.
+func (p *Point) TotalBeside(chosen *Point) *float64 {
+	return p.plusOptimism(p.ExpectedTotalCost, chosen)
+}
 
 // ErrorsBeside is TotalBeside for the expected cost of errors.
-func (p *Point) ErrorsBeside(chosen *Point) *float64 { return p.dearer(p.ExpectedErrorCost, chosen) }
+func (p *Point) ErrorsBeside(chosen *Point) *float64 {
+	return p.plusOptimism(p.ExpectedErrorCost, chosen)
+}
 
-// dearer returns a cost of the point with the optimism of the chosen point's total. A single leaf has no optimism.
-func (p *Point) dearer(cost *float64, chosen *Point) *float64 {
+// plusOptimism returns a cost of the point with the optimism of the chosen point's total. A single leaf has no optimism.
+func (p *Point) plusOptimism(cost *float64, chosen *Point) *float64 {
 	if chosen.TotalOptimism == nil || cost == nil || p.Leaves == 1 {
 		return cost
 	}

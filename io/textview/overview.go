@@ -319,7 +319,7 @@ func (o *Overview) cost(m *metric.Metrics) string {
 			mistakes = *held
 			on = " on the folds"
 		} else if part, _ := o.Run.Metrics.Best(); part == dataset.Train.String() {
-			on = " of the training"
+			on = " in training"
 		}
 		text += "; errors cost " + figureOf(mistakes)
 		if t.Algorithm.CostUnit != "" {

@@ -495,7 +495,7 @@ func (p *promotion) folds(point *runfolder.Point) *runfolder.Folds {
 	for i := range f.Each {
 		f.Each[i].Accuracy = nil // by the error costs of the training
 	}
-	f.Mean.Accuracy = point.OnFolds.Accuracy
+	f.Mean.Accuracy = point.Accuracy
 	f.StandardDeviation.Accuracy = nil
 	f.AccuracyOptimism = nil
 	return &f

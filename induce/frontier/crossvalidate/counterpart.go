@@ -125,8 +125,8 @@ func between(a, b *prune.Score, share float64) *prune.Score {
 // the settings. Any other point is taken as the choice of the rule Highest within its own expected cost, by the criterion
 // on whose front it is.
 //
-// The optimism is the average, over the folds, of by how much the figure of the point is better than that of the point
-// chosen without the fold, and at least 0. It is nil if no fold defines both figures. (R. J. Tibshirani and R.
+// The optimism is the average, over the folds, of the gain in the figure from the point chosen without the fold to
+// this point, and at least 0. It is nil if no fold defines both figures. (R. J. Tibshirani and R.
 // Tibshirani, A bias correction for the minimum error rate in cross-validation, Annals of Applied Statistics
 // 3, 2009; here the choice on all other folds replaces the choice on the single fold.)
 func Optimism(folds []Fold, pool *frontier.Pool, s *frontier.Settings, listed []frontier.Listed) ([]metric.Judgement, error) {
