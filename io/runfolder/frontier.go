@@ -65,7 +65,7 @@ type Point struct {
 	// Optimism is by how much the AUC is too high because the folds took part in the choice: the AUC by which trees are
 	// compared, without its optimism, is the AUC to expect on new rows; absent: unknown.
 	Optimism *float64 `json:"optimism,omitempty" jsonschema:"minimum=0"`
-	// AccuracyOptimism is the same of the accuracy, where trees are compared by accuracy; then Optimism is 0.
+	// AccuracyOptimism is the same of the accuracy; absent where trees are not compared by accuracy.
 	AccuracyOptimism *float64 `json:"accuracy_optimism,omitempty" jsonschema:"minimum=0"`
 	// TotalOptimism is by how much ExpectedTotalCost is too low because the folds took part in the choice by the total;
 	// absent: unknown, or the tree was not chosen by the total.
@@ -114,6 +114,15 @@ func (p *Point) AUCBeside(chosen *Point) *float64 {
 		return p.ExpectedAUC()
 	}
 	return p.less(chosen.Optimism)
+}
+
+// MeritBeside returns the merit to compare with a chosen point: where trees are compared by accuracy, it is less the optimism
+// of the chosen point's accuracy. See AUCBeside.
+func (p *Point) MeritBeside(chosen *Point) *float64 {
+	if p.Leaves == 1 {
+		return &p.Merit
+	}
+	return less(&p.Merit, chosen.AccuracyOptimism)
 }
 
 // less returns the area by which the point may be selected, less an optimism; nil if no rows define it.

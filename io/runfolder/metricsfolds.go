@@ -25,7 +25,7 @@ type Folds struct {
 	// mean, over the folds, of the tree's AUC minus the AUC of the tree that is chosen without the fold; absent:
 	// unknown, or somebody chose the tree in another way.
 	Optimism *float64 `json:"optimism,omitempty" jsonschema:"minimum=0"`
-	// AccuracyOptimism is the same of the mean accuracy, where trees are compared by accuracy; then Optimism is 0.
+	// AccuracyOptimism is the same of the mean accuracy; absent where trees are not compared by accuracy.
 	AccuracyOptimism *float64 `json:"accuracy_optimism,omitempty" jsonschema:"minimum=0"`
 
 	// Interval is the 95 % interval of the mean AUC without its optimism, from the intervals on the folds; absent:

@@ -46,8 +46,8 @@ func thresholdText(d *tree.Decision, write func(name string) string) string {
 }
 
 // Interested returns a tree for screens, with a class of interest: the class that the tree names or, of two classes, the
-// rarer one by the priors or, without priors, among the training rows, and then a sentence that says so. The sentence is empty unless the class is guessed,
-// and a tree of more classes that names none stays as it is.
+// rarer one by the priors or, without priors, among the training rows, and then a sentence that says so. The sentence is
+// empty unless the class is guessed, and a tree of more classes that names none stays as it is.
 func Interested(t *tree.Tree) (shown *tree.Tree, guess string) {
 	l := &t.Label
 	if l.Decision != nil || len(l.Classes) != 2 {

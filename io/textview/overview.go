@@ -315,8 +315,8 @@ func (o *Overview) cost(m *metric.Metrics) string {
 	if m.ExpectedErrorCost != nil {
 		mistakes := *m.ExpectedErrorCost
 		on := ""
-		if held := errorsOnFolds(o.Run); held != nil {
-			mistakes = *held
+		if p := onFolds(o.Run); p != nil {
+			mistakes = *p.ErrorsBeside(p)
 			on = " on the folds"
 		} else if part, _ := o.Run.Metrics.Best(); part == dataset.Train.String() {
 			on = " in training"
@@ -403,7 +403,7 @@ func (o *Overview) Budgets() (t *Table, another string) {
 	figure := func(p *runfolder.Point) *float64 { return p.AUCBeside(&points[chosen]) }
 	if f.Merit != "" {
 		head = f.Criterion().Figure() + strings.TrimPrefix(head, "AUC")
-		figure = func(p *runfolder.Point) *float64 { return &p.Merit }
+		figure = func(p *runfolder.Point) *float64 { return p.MeritBeside(&points[chosen]) }
 	}
 	t = NewTable(Column{Head: "Other budgets", Left: true}, Column{Head: "cost"}, Column{Head: head}, Column{Head: "change"},
 		Column{Head: "leaves", Rank: 1})

@@ -38,25 +38,25 @@ func (f *facts) total() written {
 	}
 	total := figureOf(*m.ExpectedCost+*m.ExpectedErrorCost) + f.between(m)
 	on := part + " rows"
-	if held := errorsOnFolds(f.Run); held != nil {
-		total = figureOf(*m.ExpectedCost + *held)
+	if p := onFolds(f.Run); p != nil {
+		total = figureOf(*p.TotalBeside(p))
 		on = "the folds"
 	}
 	return f.totalOn(m, total, on)
 }
 
-// errorsOnFolds returns the cost of errors on the folds, with the optimism of a choice by totals, if neither test nor
-// validation rows measure the tree; otherwise nil, as it is if the folds do not know it.
-func errorsOnFolds(r *runfolder.Run) *float64 {
+// onFolds returns the chosen point of the frontier if neither test nor validation rows measure the tree, and the folds know
+// what its errors cost; otherwise nil.
+func onFolds(r *runfolder.Run) *runfolder.Point {
 	part, _ := r.Metrics.Best()
-	if r.Frontier == nil || r.Metrics.Folds == nil || part != dataset.Train.String() {
+	if r.Frontier == nil || r.Frontier.Folds == 0 || part != dataset.Train.String() {
 		return nil
 	}
 	chosen := &r.Frontier.Points[chosenOf(r.Frontier.Points)]
-	if chosen.ErrorCost == nil || chosen.TotalOptimism == nil {
-		return chosen.ErrorCost
+	if chosen.ExpectedErrorCost == nil || chosen.ExpectedTotalCost == nil {
+		return nil
 	}
-	return new(*chosen.ErrorCost + *chosen.TotalOptimism)
+	return chosen
 }
 
 // between returns the interval of the total cost in brackets; empty if undefined.

@@ -118,6 +118,9 @@ func (c *Promote) Of(trained json.RawMessage, priced bool) (*Train, error) {
 			return nil, usage.Errorf("--%s chooses no tree of a frontier: want one of --%s", name,
 				strings.Join(ChoiceFlags(), ", --"))
 		}
+		if text == "" && known[at].Value.String() == "" {
+			return nil, usage.Errorf("--%s: the value is empty (an unset variable of the shell?), and the run has none to drop", name)
+		}
 		if err := known[at].Value.Set(text); err != nil {
 			return nil, usage.Errorf("--%s %s: %v", name, text, err)
 		}

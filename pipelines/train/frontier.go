@@ -113,6 +113,8 @@ type promotion struct {
 	pool *frontier.Pool
 	all  []frontier.Point // all prunings; the figures on folds that follow the error costs are those of pool alone
 
+	rejudged bool // whether points are compared by another figure than in training, so that their optimism is not known
+
 	decided      *frontier.Candidate     // the chosen tree with the threshold of a demand; nil: no demand
 	frontier     *runfolder.Frontier     // the frontier with the new choice
 	trees        []*tree.Tree            // trees of the frontier's points; nil: the point is new
@@ -268,9 +270,6 @@ func (p *promotion) amongAll(s *frontier.Settings) error {
 	}
 	p.mark(highest, leastTotal)
 	if choice.Chosen.By != p.frontier.Criterion() {
-		if err := frontier.Judge(p.all, choice.Chosen.By); err != nil {
-			return err
-		}
 		p.compareBy(&choice.Chosen)
 	}
 	if p.now = p.listed(&choice.Chosen); p.now < 0 {
@@ -280,16 +279,22 @@ func (p *promotion) amongAll(s *frontier.Settings) error {
 	return nil
 }
 
-// compareBy gives the points of frontier.json the merits by the criterion of a point of the pool.
-func (p *promotion) compareBy(chosen *frontier.Point) {
-	for _, points := range [][]frontier.Point{p.all, p.pool.Points} {
-		for i := range points {
-			if at := p.listed(&points[i]); at >= 0 {
-				setMerits(&p.frontier.Points[at], &points[i], len(p.grown.Label.Classes))
-			}
+// compareBy gives the points of frontier.json that are compared the merits by the criterion of a point of the pool. The
+// optimism is not known of a figure that has not chosen them before.
+func (p *promotion) compareBy(by *frontier.Point) {
+	for i := range p.pool.Points {
+		if at := p.listed(&p.pool.Points[i]); at >= 0 {
+			setMerits(&p.frontier.Points[at], &p.pool.Points[i], len(p.grown.Label.Classes))
 		}
 	}
-	describeMerits(p.frontier, chosen)
+	if before := p.frontier.Criterion(); before != by.By && (before == frontier.Accuracy || by.By == frontier.Accuracy) {
+		p.rejudged = true
+		for i := range p.frontier.Points {
+			p.frontier.Points[i].Optimism = nil
+			p.frontier.Points[i].AccuracyOptimism = nil
+		}
+	}
+	describeMerits(p.frontier, by)
 }
 
 // listed returns the index of a point in frontier.json; -1 if it is not listed.
@@ -487,17 +492,21 @@ func (p *promotion) folds(point *runfolder.Point) *runfolder.Folds {
 		}
 		return nil
 	}
-	if p.priced == nil {
-		return p.grown.Folds[n]
-	}
 	f := *p.grown.Folds[n]
-	f.Each = slices.Clone(f.Each)
-	for i := range f.Each {
-		f.Each[i].Accuracy = nil // by the error costs of the training
+	if p.rejudged {
+		f.Optimism = nil
+		f.AccuracyOptimism = nil
+		f.Interval = nil
 	}
-	f.Mean.Accuracy = point.Accuracy
-	f.StandardDeviation.Accuracy = nil
-	f.AccuracyOptimism = nil
+	if p.priced != nil { // accuracies are by the error costs of the training
+		f.Each = slices.Clone(f.Each)
+		for i := range f.Each {
+			f.Each[i].Accuracy = nil
+		}
+		f.Mean.Accuracy = point.Accuracy
+		f.StandardDeviation.Accuracy = nil
+		f.AccuracyOptimism = nil
+	}
 	return &f
 }
 

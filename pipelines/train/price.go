@@ -47,12 +47,14 @@ func (p *promotion) priceListed(ctx context.Context) error {
 	if !p.wish.Prices() {
 		return nil
 	}
-	chooses := p.wish.Number < 0 && p.parsed.Selection.Rule == frontier.Total
+	s := p.parsed.Selection.Settings
+	chooses := p.wish.Number < 0 && s.Rule == frontier.Total
+	decides := chooses || p.wish.Number < 0 && s.Criterion(len(p.grown.Label.Classes)) == frontier.Accuracy
 	modelled := slices.ContainsFunc(p.trees, (*tree.Tree).Modelled)
-	if folds := len(p.grown.Figures) > 0; chooses && folds && (modelled || len(p.grown.FoldTrees) == 0) {
+	if folds := len(p.grown.Figures) > 0; decides && folds && (modelled || len(p.grown.FoldTrees) == 0) {
 		if p.pool.Candidates[0].Counts[dataset.Validation].TotalRows() == 0 {
-			return usage.Errorf("--error_costs: the run has no validation rows to compare its trees by other error costs: train with them, or " +
-				"name a tree by --promote")
+			return usage.Errorf("--error_costs: the run has no validation rows to compare its trees by other error costs: train with " +
+				"them, or name a tree by --promote")
 		}
 		why := "the run does not keep the trees of the folds: an earlier version has trained it, or they have too many leaves"
 		if modelled {
@@ -60,7 +62,10 @@ func (p *promotion) priceListed(ctx context.Context) error {
 		}
 		p.Reporter.Warn("--error_costs: the trees are compared by their errors on the validation rows alone, as " + why)
 	}
-	if err := frontier.Judge(p.pool.Points, p.frontier.Criterion()); err != nil && chooses {
+	s.Rule = frontier.Highest
+	s.Limits = frontier.Limits{}
+	best, err := p.pool.ChoosePoint(p.pool.Points, &s)
+	if err != nil && decides {
 		return usage.Errorf("%v", err)
 	}
 	left := 0
@@ -69,13 +74,17 @@ func (p *promotion) priceListed(ctx context.Context) error {
 			left++
 		}
 	}
-	if left > 0 && !modelled {
-		p.Reporter.Note(fmt.Sprintf("--error_costs: trees of the list that are not compared: %d, as the trees of their folds were not kept", left))
-	}
-	if !chooses || !modelled {
+	switch {
+	case modelled && chooses:
+		return p.priceModels(ctx)
+	case modelled || err != nil:
 		return nil
 	}
-	return p.priceModels(ctx)
+	p.compareBy(&best)
+	if left > 0 {
+		p.Reporter.Note(fmt.Sprintf("--error_costs: %d listed trees are not compared: the trees of their folds were not kept", left))
+	}
+	return nil
 }
 
 // price sets the figures of a point of frontier.json that follow the error costs; nil if they are not known, as of trees with
@@ -111,6 +120,11 @@ func (p *promotion) price(of *runfolder.Point, byValidation bool) bool {
 	return true
 }
 
+// judgement returns the figures of metrics that follow the error costs.
+func judgement(m *metric.Metrics) *metric.Judgement {
+	return &metric.Judgement{Accuracy: m.Accuracy, ErrorCost: m.ExpectedErrorCost, TotalCost: m.ExpectedTotalCost}
+}
+
 // setDecided sets the figures that follow the error costs to the figures of another judgement.
 func setDecided(of, other *metric.Judgement) {
 	of.Accuracy = other.Accuracy
@@ -140,10 +154,10 @@ func (p *promotion) priceModels(ctx context.Context) error {
 		}
 		of := &p.frontier.Points[i]
 		if v := m.Validation; v != nil {
-			setDecided(&of.Validation, &metric.Judgement{Accuracy: v.Accuracy, ErrorCost: v.ExpectedErrorCost, TotalCost: v.ExpectedTotalCost})
+			setDecided(&of.Validation, judgement(v))
 		}
 		if v := m.Test; v != nil {
-			setDecided(&of.Test, &metric.Judgement{Accuracy: v.Accuracy, ErrorCost: v.ExpectedErrorCost, TotalCost: v.ExpectedTotalCost})
+			setDecided(&of.Test, judgement(v))
 		}
 		of.ExpectedErrorCost = of.Validation.ErrorCost
 		of.ExpectedTotalCost = of.Validation.TotalCost

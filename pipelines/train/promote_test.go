@@ -622,6 +622,12 @@ func TestPromoteByErrorCosts(t *testing.T) {
 				*of.TotalCost)
 		}
 	}
+	byAccuracy := promoteTo(t, c.Output, -1, map[string]string{"error_costs": costs, "select": "best", "merit": "accuracy"})
+	for _, q := range byAccuracy.Frontier.Points { // the mean over similar prunings is near the figure of each
+		if q.Merits == nil || math.Abs(*q.Merits.Accuracy-q.Merit) > 1e-12 || math.Abs(q.Merit-*q.Accuracy) > .1 {
+			t.Errorf("tree %s: merit %v, accuracy on the folds %v", q.Tree, q.Merit, *q.Accuracy)
+		}
+	}
 	// A choice from a choice, by other costs and by the same costs again.
 	others := promoteTo(t, p.Output, 0, map[string]string{"error_costs": textFile(t, "others.csv", "actual,predicted,cost\nlow,high,90\n")})
 	if back := promoteTo(t, others.Output, -1, map[string]string{"error_costs": costs}); back.Now.Tree != p.Now.Tree {

@@ -33,7 +33,8 @@ class Columns:
         """Refuses columns of other lengths than the first one, and values that are no columns."""
         first = next(iter(columns), None)
         for name, column in columns.items():
-            if isinstance(column, (str, bytes)) or not hasattr(column, "__len__"):
+            single = isinstance(column, (str, bytes, set, frozenset)) or getattr(column, "ndim", 1) == 0
+            if single or not hasattr(column, "__len__"):
                 raise TypeError(f"the column {name!r} is {column!r}: want a list of values; a single row is a list with one mapping")
             if len(column) != len(columns[first]):
                 raise ValueError(

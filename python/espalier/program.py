@@ -17,7 +17,7 @@ from typing import Any
 
 _WARNING = "warning: "
 _FOLDER = re.compile(re.escape(tempfile.gettempdir() + os.sep) + r"espalier[a-z0-9_]{8}[/\\]")  # goes with the call
-_FLAG = re.compile(r"\bespalier [a-z]+ [^;,()\n]*|(?<![\w-])--(?=([a-z]\w*))\1")  # or a command
+_FLAG = re.compile(r"\bespalier [a-z]+ [^;,()\n]*?(?=[;,()\n]|\. |$)|(?<![\w-])--(?=([a-z]\w*))\1")  # or a command
 
 class EspalierError(ValueError):
     """The program espalier has failed. The text is its message."""

@@ -149,7 +149,7 @@ def test_lengths() -> None:
     for columns in ({"x": [1.0, 2.0], "y": ["u"]}, {"x": [], "y": ["u"]}):
         with pytest.raises(ValueError, match="the column 'y' has 1 values, and 'x' has"):
             tree.predict(columns)
-    for one in (1.0, "1"):
+    for one in (1.0, "1", np.array(1.0), {1.0}):
         with pytest.raises(TypeError, match="the column 'x' is .*: want a list of values"):
             tree.predict({"x": one})
 
@@ -164,8 +164,9 @@ def test_unusable_values() -> None:
 
 
 def test_commands() -> None:
-    text = "--select best: look at them by espalier show runs/a --figures, or give --alpha"
-    assert without_dashes(text) == "select best: look at them by espalier show runs/a --figures, or give alpha"
+    text = "--select best: look at them by espalier show runs/a --figures, or give --alpha; espalier show b. Then --theta"
+    want = "select best: look at them by espalier show runs/a --figures, or give alpha; espalier show b. Then theta"
+    assert without_dashes(text) == want
 
 
 def test_unlisted() -> None:
