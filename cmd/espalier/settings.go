@@ -272,11 +272,12 @@ func refusals(flags *pflag.FlagSet) error {
 }
 
 // emptied refuses flags whose value is empty on the command line: mostly a variable of the shell is unset, and the run would
-// go without the setting in silence. A flag that the file sets may be emptied.
+// go without the setting in silence. A flag that the file sets may be emptied, and a list of columns may have none.
 func (c *configFile) emptied(flags *pflag.FlagSet) error {
 	var empty []string
 	flags.Visit(func(f *pflag.Flag) {
-		if f.Value.String() == "" && f.DefValue == "" && c.lines[f.Name] == 0 {
+		v, ok := f.Value.(setting.Value)
+		if f.Value.String() == "" && f.DefValue == "" && c.lines[f.Name] == 0 && !(ok && setting.IsList(v)) {
 			empty = append(empty, "--"+f.Name)
 		}
 	})

@@ -234,7 +234,7 @@ func TestPrecedence(t *testing.T) {
 }
 
 // TestEmptiedFlags: a flag whose value is empty decides nothing, so it is refused, unless it empties what the file or the
-// run sets.
+// run sets, and lists of columns may be empty.
 func TestEmptiedFlags(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "nightly.yaml")
 	if err := os.WriteFile(config, []byte("input: a.parquet\nlabel: class\ngroup: who\n"), 0o600); err != nil {
@@ -244,13 +244,13 @@ func TestEmptiedFlags(t *testing.T) {
 		{"train", "--config", config, "--output", "run", "--costs", ""},
 		{"train", "--input", "a.parquet", "--label", "class", "--output", "run", "--config", ""},
 		{"retrain", "--config", config, "--destination", "models", "--date", ""},
-		{"predict", "run", "--input", "a.parquet", "--output", "scored", "--key", ""},
+		{"predict", "run", "--input", "a.parquet", "--output", "scored", "--weight", ""},
+		{"train", "--input", "a.parquet", "--label", "class", "--output", "run", "--max_expected_cost", ""},
 		{"drift", "run", "--input", "a.parquet", "--group", ""},
-		{"import", "a.csv", "--output", "run", "--text", ""},
 	} {
 		espalier(t, args...).wants(t, 2, args[len(args)-2], "the value is empty")
 	}
-	espalier(t, "train", "--config", config, "--output", "run", "--group", "").wants(t, 2, "a.parquet")
+	espalier(t, "train", "--config", config, "--output", "run", "--group", "", "--categorical", "").wants(t, 2, "a.parquet")
 	espalier(t, "frontier", "run", "--min_sensitivity", "", "--dry_run").wants(t, 2, "run")
 }
 

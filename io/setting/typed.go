@@ -185,6 +185,12 @@ func Amends(v Value) bool {
 	return ok && list.amend()
 }
 
+// IsList reports whether a value is a list of texts, such as names of columns, which may have none.
+func IsList(v Value) bool {
+	_, ok := v.target().(*[]string)
+	return ok
+}
+
 // ListOf is a setting of a custom type that is spelled as several texts.
 func ListOf[T any](to *T, parse func(items []string) (T, error), spell func(T) []string) Value {
 	return &listOf[T]{to: to, parse: parse, spell: spell}

@@ -68,6 +68,7 @@ func (p *promotion) priceListed(ctx context.Context) error {
 	if err != nil && decides {
 		return usage.Errorf("%v", err)
 	}
+	merits := err == nil // otherwise no figure of all points is known
 	left := 0
 	for i := range p.frontier.Points {
 		if !p.price(&p.frontier.Points[i], modelled && chooses) {
@@ -77,7 +78,7 @@ func (p *promotion) priceListed(ctx context.Context) error {
 	switch {
 	case modelled && chooses:
 		return p.priceModels(ctx)
-	case modelled || err != nil:
+	case modelled || !merits:
 		return nil
 	}
 	p.compareBy(&best)
