@@ -277,7 +277,7 @@ func (c *configFile) emptied(flags *pflag.FlagSet) error {
 	var empty []string
 	flags.Visit(func(f *pflag.Flag) {
 		v, ok := f.Value.(setting.Value)
-		if f.Value.String() == "" && f.DefValue == "" && c.lines[f.Name] == 0 && !(ok && setting.IsList(v)) {
+		if f.Value.String() == "" && c.lines[f.Name] == 0 && (!ok || !setting.IsList(v)) {
 			empty = append(empty, "--"+f.Name)
 		}
 	})

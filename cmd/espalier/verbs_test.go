@@ -245,12 +245,13 @@ func TestEmptiedFlags(t *testing.T) {
 		{"train", "--input", "a.parquet", "--label", "class", "--output", "run", "--config", ""},
 		{"retrain", "--config", config, "--destination", "models", "--date", ""},
 		{"predict", "run", "--input", "a.parquet", "--output", "scored", "--weight", ""},
-		{"train", "--input", "a.parquet", "--label", "class", "--output", "run", "--max_expected_cost", ""},
+		{"train", "--input", "a.parquet", "--label", "class", "--output", "run", "--priors", ""},
 		{"drift", "run", "--input", "a.parquet", "--group", ""},
 	} {
 		espalier(t, args...).wants(t, 2, args[len(args)-2], "the value is empty")
 	}
 	espalier(t, "train", "--config", config, "--output", "run", "--group", "", "--categorical", "").wants(t, 2, "a.parquet")
+	espalier(t, "train", "--config", config, "--output", "run", "--max_cost", "").wants(t, 2, "--max_cost", "want a number")
 	espalier(t, "frontier", "run", "--min_sensitivity", "", "--dry_run").wants(t, 2, "run")
 }
 

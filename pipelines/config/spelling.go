@@ -179,6 +179,9 @@ func spellTolerance(x *float64) []string {
 func limits(to *float64, further *map[string]float64, name string) setting.Value {
 	named := false // whether a text has named the first currency
 	parse := func(items []string) (float64, error) {
+		if len(items) == 0 {
+			return 0, fmt.Errorf("want a number %s, or CURRENCY=NUMBER", settings.RangeOf(name))
+		}
 		limit := *to
 		list := maps.Clone(*further)
 		seen := make(map[string]bool)
