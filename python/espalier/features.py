@@ -35,12 +35,15 @@ _MOMENTS = {
         "basic": _BASIC + _ZONE,
     }.items()
 }
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)
+_HEX = r"[0-9a-f](?:_?[0-9a-f])*"
+_HEXADECIMAL = re.compile(rf"[+-]?0x(?:_?{_HEX}(?:\.(?:{_HEX})?)?|\.{_HEX})p[+-]?\d(?:_?\d)*", re.ASCII)
 _CLOCKS = "datetime", "timestamp"  # types of columns of points in time, by pandas and polars, and by Arrow
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 _DAY = 24 * 60 * 60 * 1_000_000  # microseconds
 _EXACT = 2**53  # float64 holds each whole number up to it
+_DIGITS = 400  # of a whole decimal that may be a category; float64 ends at 309
+_SHOWN = 60  # characters of a value in a message
 
 Moment = datetime.date | datetime.time
 
@@ -94,6 +97,8 @@ class Feature:
         numbers that float64 cannot hold and texts that are not points in time.
         """
         array = self._array(column)
+        if array.ndim != 1:
+            raise ValueError(f"feature {self.name!r}: a column of shape {array.shape}: want one value for each row")
         kind = array.dtype.kind
         if kind == "M":
             return self._compared(self._moments(array))
@@ -103,18 +108,22 @@ class Feature:
             return np.where(array, self.encode_one(True), self.encode_one(False))
         if kind not in "iuOSUT":
             raise TypeError(f"feature {self.name!r}: a column of {array.dtype}: want {self._wanted()}")
-        values = array.tolist()
-        encode = self.number if self.numeric else self.codes.__getitem__
-        try:
-            return np.fromiter(map(encode, values), float, len(values))
-        except TypeError as error:
-            if repr(self.name) in str(error):
-                raise
-            raise TypeError(f"feature {self.name!r}: {error}: want {self._wanted()}") from error  # such as a list
+        return self._encoded(array.tolist())
 
     def encode_one(self, value: Any) -> float:
         """Returns a value as a number; the errors are the same as for encode."""
-        return self.number(value) if self.numeric else self.codes[value]
+        return float(self._encoded([value])[0])
+
+    def _encoded(self, values: list[Any]) -> Floats:
+        """Returns values as numbers. Each error names the feature."""
+        encode = self.number if self.numeric else self.codes.__getitem__
+        try:
+            return np.fromiter(map(encode, values), float, len(values))
+        except (TypeError, ValueError, ArithmeticError) as error:
+            if str(error).startswith(f"feature {self.name!r}: "):
+                raise
+            # Such as a list, which is no key of a dictionary.
+            raise TypeError(f"feature {self.name!r}: {error}: want {self._wanted()}, or no value") from error
 
     def category(self, value: Any) -> float:
         """Returns the code of a value that is not a listed text."""
@@ -126,19 +135,16 @@ class Feature:
             return self.codes.get(value.decode(errors="replace"), self.unlisted)
         if isinstance(value, str) and not self.unit:
             return self.unlisted
-        if isinstance(value, decimal.Decimal) and value.is_finite() and value == value.to_integral_value():
-            value = int(value)
-        if isinstance(value, (int, np.integer)) and not self.unit:
-            whole = operator.index(value)
-            if str(whole) in self.codes or abs(whole) > _EXACT:
-                return self.codes.get(str(whole), self.unlisted)
+        whole = None if self.unit or isinstance(value, str) else _whole(value)
+        if whole is not None and (str(whole) in self.codes or abs(whole) > _EXACT):
+            return self.codes.get(str(whole), self.unlisted)
         return float(self._compared(np.array([self.number(value)]))[0])
 
     def number(self, value: Any) -> float:
         """Returns a number or a point in time as a number."""
         if type(value) is float and not self.unit:
             return value
-        if missing(value) or value == "":
+        if missing(value) or isinstance(value, str) and value == "":
             return math.nan
         if isinstance(value, np.datetime64):
             return float(self._moments(np.array([value]))[0])
@@ -150,9 +156,12 @@ class Feature:
             if isinstance(value, bytes) or self.unit and not isinstance(value, np.number):
                 raise TypeError(type(value).__name__)
             x = _plain(value) if isinstance(value, str) else float(value)
+            if math.isinf(x) and isinstance(value, decimal.Decimal) and value.is_finite():
+                raise OverflowError("a number beyond float64")
         except (TypeError, ValueError, OverflowError) as error:
             what = "the text " if isinstance(value, (str, bytes)) else ""
-            raise TypeError(f"feature {self.name!r}: {what}{value!r}: want {self._wanted()}, or no value") from error
+            shown = _shown(value)
+            raise TypeError(f"feature {self.name!r}: {what}{shown}: want {self._wanted()}, or no value") from error
         if abs(x) >= _EXACT and _whole(value) not in (None, x):
             raise ValueError(
                 f"feature {self.name!r}: {value}: a whole number beyond 2^53 that float64 cannot hold"
@@ -174,13 +183,16 @@ class Feature:
                 f"feature {self.name!r}: timestamps without a time zone are read as UTC, as those of the training rows had one",
                 stacklevel=callers_level(),
             )
+        of = getattr(getattr(kind, "categories", None), "dtype", kind)
+        if of is not kind and getattr(of, "kind", "") in ("i", "u"):  # of pandas: to_numpy makes floats beside nulls
+            column = column.astype(object)
         if hasattr(column, "to_numpy"):
             copied = {"zero_copy_only": False} if hasattr(column, "to_pylist") and not hasattr(column, "chunks") else {}
             array = np.asarray(column.to_numpy(**copied))  # an array of Arrow copies nulls only if told to
             if array.dtype.kind != "f" or "int" not in str(kind).lower() or _exact(array):
                 return array
             # Nulls make floats of whole numbers, which lose digits.
-            column = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
+            column = column.to_pylist() if hasattr(column, "to_pylist") else column
         values = list(column)
         array = np.empty(len(values), dtype=object)
         array[:] = values
@@ -280,9 +292,12 @@ def _numbers(values: tuple[str, ...]) -> dict[float, int]:
         return {float(text == "true"): code for code, text in enumerate(values)}
     codes: dict[float, int] = {}
     for code, text in enumerate(values):
-        if not _NUMBER.fullmatch(text):
+        try:
+            x = _parse_float(text)
+        except (ValueError, OverflowError):
             continue
-        x = float(text)
+        if math.isnan(x):
+            continue
         usual = text == (str(int(x)) if x.is_integer() else repr(x))
         digits = text.lstrip("+-").isdigit()
         if usual or x not in codes and not (digits and int(text) != x):
@@ -291,20 +306,45 @@ def _numbers(values: tuple[str, ...]) -> dict[float, int]:
 
 
 def _plain(text: str) -> float:
-    """Reads a number as Go does: without blanks, and without other digits than ASCII."""
-    if text in ("true", "false"):
-        return float(text == "true")
+    """Reads a number, or true and false, as Go does."""
+    return float(text == "true") if text in ("true", "false") else _parse_float(text)
+
+
+def _parse_float(text: str) -> float:
+    """Reads a number as strconv.ParseFloat of Go does.
+
+    Hexadecimal numbers have an exponent, NaN has no sign, and there are no blanks. Raises ValueError for other
+    texts, and ValueError or OverflowError for numbers that float64 cannot hold.
+    """
+    small = text.lower()
+    if "x" in small and _HEXADECIMAL.fullmatch(small):
+        return float.fromhex(small.replace("_", ""))
     x = float(text)
-    if text != text.strip() or not text.isascii() or math.isinf(x) and "inf" not in text.lower():
+    blank = text != text.strip() or not text.isascii()
+    if blank or small in ("+nan", "-nan") or math.isinf(x) and "inf" not in small:
         raise ValueError(text)
     return x
 
 
 def _whole(value: Any) -> int | None:
-    """Returns a whole number, which may be a text; None for other values."""
+    """Returns a whole number, which may be a text, or a decimal without a fraction; None for other values."""
     if isinstance(value, str):
         return int(value) if value.lstrip("+-").isdigit() else None
-    return operator.index(value) if isinstance(value, (int, np.integer)) else None
+    if isinstance(value, decimal.Decimal):
+        exponent = value.as_tuple().exponent  # a letter for NaN and infinities
+        return int(value) if isinstance(exponent, int) and exponent >= 0 and value.adjusted() < _DIGITS else None
+    if isinstance(value, (int, np.integer)) and not isinstance(value, np.timedelta64):
+        return operator.index(value)
+    return None
+
+
+def _shown(value: Any) -> str:
+    """Returns a value for a message, the beginning of a long one."""
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of more than 4,300 digits
+        return "a number of too many digits"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text)} characters)"
 
 
 def missing(value: Any) -> bool:
@@ -312,8 +352,9 @@ def missing(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(value, decimal.Decimal):
-        return value.is_nan()  # a signalling NaN cannot be compared
-    return not isinstance(value, (str, bytes)) and bool(value != value)
+        return value.is_qnan()  # a signalling NaN is refused, and cannot be compared
+    unequal = not isinstance(value, (str, bytes)) and value != value
+    return isinstance(unequal, (bool, np.bool_)) and bool(unequal)  # arrays are compared by element
 
 
 def _exact(array: npt.NDArray[Any]) -> bool:

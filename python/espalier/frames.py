@@ -35,10 +35,13 @@ class Columns:
         for name, column in columns.items():
             single = isinstance(column, (str, bytes, set, frozenset)) or getattr(column, "ndim", 1) == 0
             if single or not hasattr(column, "__len__"):
-                raise TypeError(f"the column {name!r} is {column!r}: want a list of values; a single row is a list with one mapping")
+                raise TypeError(
+                    f"the column {name!r} is {column!r}: want a list of values; a single row is a list with one mapping"
+                )
             if len(column) != len(columns[first]):
                 raise ValueError(
-                    f"the column {name!r} has {len(column)} values, and {first!r} has {len(columns[first])}: want as many for each"
+                    f"the column {name!r} has {len(column)} values, and {first!r} has {len(columns[first])}: "
+                    "want as many for each"
                 )
 
     @staticmethod

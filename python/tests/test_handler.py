@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import pathlib
 import pickle
 from typing import Any, NamedTuple
@@ -119,7 +120,7 @@ def test_wrong_rows() -> None:
         TreeModelHandler(IRIS, keyed=True).run_inference([3], handler.load_model())
 
 
-@pytest.mark.parametrize("value", ["long", 10**400])
+@pytest.mark.parametrize("value", ["long", 10**400, decimal.Decimal("1e5000"), [1.0]])
 def test_bad_row_of_a_batch(value: Any) -> None:
     """One row of a batch fails alone; so it does by a key in a batch of rows of other keys."""
     bad = {**ROWS[0], "petallength": value, "petalwidth": "wide"}

@@ -131,6 +131,8 @@ def test_number_errors() -> None:
                 pd.Series([2**53 + 1, 2**53, None], dtype="Int64"),
                 pd.Series([2**53 + 1, 2**53, None], dtype="UInt64"),
                 pd.Series([2**53 + 1, 2**53, None], dtype="int64[pyarrow]"),
+                pd.array([2**53 + 1, 2**53, None], dtype="Int64"),
+                pd.Series(pd.Categorical.from_codes([0, 1, -1], categories=[2**53 + 1, 2**53])),
                 pa.array([2**53 + 1, 2**53, None]),
                 pa.chunked_array([[2**53 + 1, 2**53], [None]], pa.uint64()),
                 polars.Series([2**53 + 1, 2**53, None]),
@@ -152,15 +154,62 @@ def test_lengths() -> None:
     for one in (1.0, "1", np.array(1.0), {1.0}):
         with pytest.raises(TypeError, match="the column 'x' is .*: want a list of values"):
             tree.predict({"x": one})
+    with pytest.raises(ValueError, match=r"feature 'x': a column of shape \(2, 2\): want one value for each row"):
+        tree.predict({"x": np.zeros((2, 2))})
 
 
-def test_unusable_values() -> None:
+@pytest.mark.parametrize("kind", ["numeric", "categorical"])
+@pytest.mark.parametrize(
+    "value",
+    [10**5000, decimal.Decimal("1e5000"), decimal.Decimal("sNaN"), [1.0], np.array([1, 2]), np.timedelta64(1, "D"), 1j],
+    ids=lambda value: type(value).__name__,
+)
+def test_unusable_values(kind: str, value: Any) -> None:
+    """Predictions and inquiries refuse a value with the name of the feature, also where Python names none."""
+    tree = stump(feature("list", type=kind, values=["a"]), {"ge": 0} if kind == "numeric" else {"in": ["a"]})
+    for refused in (lambda: tree.predict([{"list": value}]), lambda: tree.ask().give("list", value)):
+        with pytest.raises(TypeError, match="^feature 'list': .*: want (numbers|texts), or no value$"):
+            refused()
+
+
+def test_huge_numbers() -> None:
+    """A whole number beyond float64 is refused as a number, and another value as a category, as JSON rows in Go."""
+    with pytest.raises(TypeError, match=r"^feature 'x': 10+\.\.\. \(401 characters\): want numbers, or no value$"):
+        stump(feature("x"), {"ge": 0}).predict([{"x": 10**400}])
+    tree = stump(feature("x", type="categorical", values=["a"]), {"in": ["a"]})
+    assert tree.apply({"x": ["a", 10**400]}).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),  # by strconv.ParseFloat of Go
+    [
+        ("0x1p-2", 0.25),
+        ("-0X_1.8_0P+1", -3),
+        ("0x.8p1", 1),
+        ("0x1p-2000", 0),
+        ("1_000", 1000),
+        ("Infinity", math.inf),
+        ("NaN", math.nan),
+        *[(text, None) for text in ("0x10", "0x1p2000", "0x1_p1", "0xp1", "-nan", "+NaN", "1e400", "1_.5", " 1", "１")],
+    ],
+)
+def test_number_texts(text: str, want: float | None) -> None:
+    numbers = stump(feature("x"), {"ge": 0}).document.features[0]
+    if want is None:
+        with pytest.raises(TypeError, match="feature 'x': the text .*: want numbers"):
+            numbers.encode_one(text)
+        return
+    assert np.array_equal(numbers.encode_one(text), want, equal_nan=True)
+    categories = stump(feature("x", type="categorical", values=[text]), {"in": [text]}).document.features[0]
+    assert categories.encode([want]).tolist() == [0] or math.isnan(want)
+
+
+def test_decimals() -> None:
+    """As the program reads DECIMAL: without a scale each digit counts, with one the nearest float64."""
     tree = stump(feature("x"), {"ge": 0})
-    for value in (10**400, [1.0]):
-        with pytest.raises(TypeError, match="feature 'x': .*: want numbers"):
-            tree.predict([{"x": value}])
-    with pytest.raises(TypeError, match="feature 'x': unhashable"):
-        stump(feature("x", type="categorical", values=["a"]), {"in": ["a"]}).predict([{"x": ["a"]}])
+    assert tree.apply([{"x": decimal.Decimal("9007199254740993.00")}]).tolist() == [1]
+    with pytest.raises(ValueError, match="feature 'x': 9007199254740993: a whole number beyond 2\\^53"):
+        tree.apply([{"x": decimal.Decimal(2**53 + 1)}])
 
 
 def test_commands() -> None:
