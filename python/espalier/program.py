@@ -17,7 +17,10 @@ from typing import Any
 
 _WARNING = "warning: "
 _FOLDER = re.compile(re.escape(tempfile.gettempdir() + os.sep) + r"espalier[a-z0-9_]{8}[/\\]")  # goes with the call
-_FLAG = re.compile(r"\bespalier [a-z]+ [^;,()\n]*?(?=[;,()\n]|\. |$)|(?<![\w-])--(?=([a-z]\w*))\1")  # or a command
+# A command reaches to the end of its clause or sentence, and may have quoted texts, and points, commas and brackets in words.
+_COMMAND = r"""\bespalier (?=[a-zA-Z-])(?:'[^'\n]*'|[;,.](?=\S)|(?<=[\s/.])\.|(?<=\S)\([^()\s]*\)|[^;,.()`'\n])*"""
+_FLAG = re.compile(_COMMAND + r"|(?<![\w-])--(?=([a-z]\w*))\1")  # settings have the names of flags
+
 
 class EspalierError(ValueError):
     """The program espalier has failed. The text is its message."""

@@ -212,10 +212,21 @@ def test_decimals() -> None:
         tree.apply([{"x": decimal.Decimal(2**53 + 1)}])
 
 
-def test_commands() -> None:
-    text = "--select best: look at them by espalier show runs/a --figures, or give --alpha; espalier show b. Then --theta"
-    want = "select best: look at them by espalier show runs/a --figures, or give alpha; espalier show b. Then theta"
-    assert without_dashes(text) == want
+@pytest.mark.parametrize(
+    "command",
+    [
+        "espalier show runs/a --figures",
+        "espalier show /tmp/a,b(1)/run --figures",
+        "espalier train --input 'a b, (c)/*.parquet' --label y --output NEW",
+        "espalier show . --figures",
+        "espalier VERB --help",
+    ],
+)
+def test_commands(command: str) -> None:
+    """A command stays as it is typed, and the flags around it become settings."""
+    for text in ("{}: look by {}, or give {}", "{}: by `{}` or {}", "{}: look ({}), or {}", "{}; {}. Then {}", "{}\n{}\n{}"):
+        said = without_dashes(text.format("--select best", command, "--alpha"))
+        assert said == text.format("select best", command, "alpha")
 
 
 def test_unlisted() -> None:
