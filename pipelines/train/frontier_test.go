@@ -19,6 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -273,6 +274,7 @@ func TestTolerance(t *testing.T) {
 // a single leaf is one of them, and the costs by part are those of metrics.json. Where tests are
 // dear a single leaf is chosen; where they are cheap, or errors dear, a tree.
 func TestSelectTotal(t *testing.T) {
+	longtest.Skip(t)
 	for _, c := range []struct {
 		wrong  [2]int // cost of a wrong positive, and of a wrong negative
 		budget float64

@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/train"
@@ -19,6 +20,7 @@ import (
 // keys, a tree knows the class of most rows; if they do not, it knows none. Teachers and leaf models go
 // the same way.
 func TestGroupsInFolds(t *testing.T) {
+	longtest.Skip(t)
 	const keys, each = 200, 6
 	r := rand.New(rand.NewPCG(4, 50))
 	data := newRows(keys * each)

@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/settings"
 	inmemory "github.com/espalier-ml/espalier/induce/train"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/train"
 )
@@ -127,6 +128,7 @@ func readRows[T any](t *testing.T, url string) []T {
 
 // TestInMemory: rows in memory give the tree of the same rows in a file, byte for byte.
 func TestInMemory(t *testing.T) {
+	longtest.Skip(t)
 	inMemory[iris](t, "iris", map[string]func(s *settings.Settings){
 		"default": func(*settings.Settings) {},
 		"accurate": func(s *settings.Settings) {

@@ -88,6 +88,7 @@ func curved(t *testing.T, edit func(*config.Train)) *train.Result {
 // without, ask the same tests, and the metrics of a run equal the metrics of its predictions. No tree is
 // taught, as a taught tree without models may be as good.
 func TestLeafModels(t *testing.T) {
+	longtest.Skip(t)
 	with := curved(t, func(c *config.Train) { c.Teacher = "none" })
 	plain := curved(t, func(c *config.Train) {
 		c.Teacher = "none"
@@ -148,6 +149,7 @@ func TestLeafModelMetrics(t *testing.T) {
 // TestBoosted: boosters are added to linear models if they gain, and the frontier's figures are the
 // figures of the trees that it names.
 func TestBoosted(t *testing.T) {
+	longtest.Skip(t)
 	r := curved(t, func(c *config.Train) {
 		c.LeafModel, c.MadeUpRows, c.Folds = "boosted", new(int64(1000)), crossvalidate.Setting{Number: 2}
 	})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines/train"
@@ -17,6 +18,7 @@ import (
 // of 300 classes and predicts all rows right, as there are more bins than classes. With 128 bins it
 // has at most 128 leaves, and a warning names the column.
 func TestManyClasses(t *testing.T) {
+	longtest.Skip(t)
 	const classes = 300
 	var x []float64
 	var class []string

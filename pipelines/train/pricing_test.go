@@ -7,6 +7,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/train"
@@ -16,6 +17,7 @@ import (
 // prices in other ways. They are the same in memory and by levels, and say in what way they
 // were grown. The rule first takes a tree that counts prices in full.
 func TestPricing(t *testing.T) {
+	longtest.Skip(t)
 	const n = 600
 	c := config.DefaultTrain()
 	c.Input, c.Label, c.Ignore = []string{newRows(n).write(t, ascending(n), 1, parquetio.WriteOptions{})}, "class", []string{"id", "weight"}

@@ -35,6 +35,7 @@ func refitted(t *testing.T, c config.Train, input ...string) (folder string, r *
 
 // TestRefit: with the rows that the tree was grown from, a refit gives the bytes of the tree, and its metrics.
 func TestRefit(t *testing.T) {
+	longtest.Skip(t)
 	data := newRows(900).write(t, ascending(900), 2, parquetio.WriteOptions{})
 	few := config.DefaultTrain()
 	few.Input, few.Label, few.Ignore, few.Folds = []string{data}, "class", []string{"id"}, crossvalidate.Setting{}

@@ -17,6 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -62,6 +63,7 @@ func (r *rows) in(s *metric.SliceRows, row int) bool {
 // TestSlices: the figures of a slice equal an evaluation of its rows alone, for features and other
 // columns, with and without leaf models. Evaluation and prediction find the same figures.
 func TestSlices(t *testing.T) {
+	longtest.Skip(t)
 	const n = 700
 	data, columns := newRows(n), []string{"color", "id", "a", "weight", "flag"}
 	input := data.write(t, ascending(n), 3, parquetio.WriteOptions{RowsPerGroup: 100})

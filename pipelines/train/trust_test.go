@@ -80,6 +80,7 @@ func weighted(r *rand.Rand, n int) signal {
 // more in any of them. Once the labels are shuffled it finds a single leaf. By default there are five draws with one
 // threshold, one draw of the other kinds, and one of shuffled labels; with -tags long, as in .ci/run, five of each.
 func TestTrust(t *testing.T) {
+	longtest.Skip(t)
 	const bound = 32 // of 120 draws with one threshold 4 have more than 16 leaves, by chance
 	for name, test := range map[string]struct {
 		draw        func(r *rand.Rand, n int) signal
