@@ -151,8 +151,8 @@ func TestRefusedSQL(t *testing.T) {
 	}
 }
 
-// TestKeywordsInSQL: a column may have the name of a word of the language. The words are the key words of SQLite, and those of
-// PostgreSQL, DuckDB and BigQuery that are reserved somewhere, by their documents.
+// TestKeywordsInSQL: a column may have the name of a word of the language. The words are the key words of SQLite, and the
+// reserved words of PostgreSQL, DuckDB and BigQuery, by their documents.
 func TestKeywordsInSQL(t *testing.T) {
 	t.Parallel()
 	words := strings.Fields(`abort action add after all alter always analyse analyze and anti any array as asc asof asymmetric attach

@@ -9,8 +9,8 @@ import (
 	"github.com/espalier-ml/espalier/io/textview"
 )
 
-// TestCostsOnFolds: without test and validation rows, the costs of errors are those of the folds, with the optimism of the
-// choice, and not those of the rows that grew the tree. Without folds the rows are named. By hand: 1.2 + .1 and 1.25 + .1.
+// TestCostsOnFolds: without test and validation rows, the costs of errors are costs on the folds, with the optimism of the
+// choice, and not costs on the rows that grew the tree. Without folds the rows are named. By hand: 1.2 + .1 and 1.25 + .1.
 func TestCostsOnFolds(t *testing.T) {
 	m := metric.Metrics{
 		Rows: 1000, Weight: 1000, ExpectedCost: new(.05), ExpectedErrorCost: new(.9),

@@ -111,7 +111,7 @@ type promotion struct {
 	// pool has the prunings that are compared; nil if grown is nil. With other error costs than in training, these are the
 	// prunings whose trees of the folds were kept, if any were.
 	pool *frontier.Pool
-	all  []frontier.Point // all prunings; the figures on folds that follow the error costs are those of pool alone
+	all  []frontier.Point // all prunings; only pool has the figures on folds that follow the error costs
 
 	rejudged bool // whether points are compared by another figure than in training, so that their optimism is not known
 
